@@ -17,7 +17,7 @@ _NOTHING = Sequence(())
 
 
 def token_name(written: str) -> str:
-    """The name of a token that is given by a terminal's name, or as it stands in the text."""
+    """Return the name of a token that is given by a terminal's name, or as it stands in the text."""
     return written if written.isidentifier() else f'"{written}"'
 
 
@@ -65,7 +65,7 @@ class _Cutter:
                 return found if found is None or before is None else _joined(Repeated(before, 0), found)
 
     def without(self, part: Part) -> Part | None:
-        """The texts of a part that hold no end and no bracket; None where there are none."""
+        """Return the texts of a part that hold no end and no bracket; None where there are none."""
         match part:
             case Token(name):
                 return None if name in self._stops else part

@@ -18,12 +18,12 @@ FOLDER = str(Path(__file__).parent)
 
 
 def names() -> list[str]:
-    """The names of the grammars, one for each file."""
+    """Return the names of the grammars, one for each file."""
     return sorted(path.stem for path in Path(FOLDER).glob("*.lark"))
 
 
 def source_of(name: str) -> str:
-    """The text of a grammar, in Lark's notation."""
+    """Return the text of a grammar, in Lark's notation."""
     return Path(FOLDER, f"{name}.lark").read_text("utf-8")
 
 
@@ -121,12 +121,12 @@ _IGNORE = re.compile(r"^%ignore (\w+)", re.M)
 
 @functools.cache
 def grammar(name: str) -> Grammar:
-    """The grammar of that name of this folder."""
+    """Return the grammar of that name of this folder."""
     return read_grammar(name, source_of(name))
 
 
 def read_grammar(name: str, source: str) -> Grammar:
-    """The grammar that a text in Lark's notation defines; ValueError for notation that is not known here."""
+    """Return the grammar that a text in Lark's notation defines; ValueError for notation that is not known here."""
     found = Grammar(name, ignored=tuple(_IGNORE.findall(source)))
     for other, imported in _IMPORT.findall(source):
         for definition in re.findall(r"\w+", imported):
@@ -163,7 +163,7 @@ def _import(into: Grammar, other: Grammar, name: str) -> None:
 
 
 def references(part: Part) -> Iterator[str]:
-    """The rules that a part names."""
+    """Yield the rules that a part names."""
     match part:
         case Reference(rule):
             yield rule
@@ -175,7 +175,7 @@ def references(part: Part) -> Iterator[str]:
 
 
 def strings_of(grammar_name: str, rule: str) -> tuple[str, ...]:
-    """The quoted strings of a rule, in their order; rules in it are not looked into."""
+    """Return the quoted strings of a rule, in their order; rules in it are not looked into."""
 
     def inside(part: Part) -> Iterator[str]:
         match part:
@@ -206,14 +206,14 @@ class _Reader:
         self._at = 0
 
     def alternatives(self, rule: str) -> list[tuple[Part, str]]:
-        """The alternatives of a rule, each with its name."""
+        """Return the alternatives of a rule, each with its name."""
         found = [self._alternative(rule)]
         while self._takes("|"):
             found.append(self._alternative(rule))
         return found
 
     def expression(self) -> str:
-        """The regular expression of a terminal."""
+        """Return the regular expression of a terminal."""
         return _expression(self._choice())
 
     def _alternative(self, rule: str) -> tuple[Part, str]:
@@ -269,7 +269,7 @@ class _Reader:
 
 
 def _expression(part: Part) -> str:
-    """A part of a terminal as a regular expression: nothing stands between its parts."""
+    """Return a part of a terminal as a regular expression: nothing stands between its parts."""
     match part:
         case Token(_, regex):
             return f"(?:{regex})" if "|" in regex else regex

@@ -69,18 +69,18 @@ class Form:
 
 
 def _of_ascii(expression: str) -> str:
-    """An expression for others to put into theirs, whatever those are compiled with."""
+    """Return an expression for others to put into theirs, whatever those are compiled with."""
     return f"(?a:{expression})" if _ANY_CLASS.search(expression) else expression
 
 
 def terminal(grammar_name: str, name: str) -> str:
-    """The regular expression of a terminal."""
+    """Return the regular expression of a terminal."""
     return _of_ascii(grammar(grammar_name).terminals[name])
 
 
 @functools.cache
 def pattern(grammar_name: str, rule: str, *, comments: bool = False) -> re.Pattern[str]:
-    """A rule as one expression, its groups the rule's children; `comments` may stand between its tokens."""
+    """Return a rule as one expression, its groups the rule's children; `comments` may stand between its tokens."""
     writer = _Writer(grammar(grammar_name), comments=comments)
     return re.compile(writer.blank + writer.rule(grammar(grammar_name).rules[rule], captures=True), FLAGS)
 
@@ -113,12 +113,12 @@ def beginning(grammar_name: str, rule: str, *, through: tuple[str, ...] = (), be
 
 @functools.cache
 def forms(grammar_name: str, rule: str) -> tuple[Form, ...]:
-    """The alternatives of a rule."""
+    """Return the alternatives of a rule."""
     return tuple(forms_of(grammar(grammar_name), rule))
 
 
 def forms_of(grammar: Grammar, name: str) -> Iterable[Form]:
-    """The alternatives of a rule of a grammar."""
+    """Return the alternatives of a rule of a grammar."""
     rule = grammar.rules[name]
     for part, builder in rule.alternatives:
         writer = _Writer(grammar)
@@ -159,7 +159,7 @@ class _Writer:
         return self.part(rule.part, frozenset([_END]), captures=captures)
 
     def part(self, part: Part, follow: frozenset[str], *, captures: bool) -> str:
-        """A part; `follow` are the tokens that may come after it."""
+        """Return a part; `follow` are the tokens that may come after it."""
         match part:
             case Token(name, regex, is_kept):
                 if name in self._spaced:
@@ -191,7 +191,7 @@ class _Writer:
         return f"({inner})" if captures else inner
 
     def _inside(self, rule: Rule, follow: frozenset[str]) -> str:
-        """A rule inside of another."""
+        """Return a rule inside of another."""
         is_recursive = rule.name in _recursive(self._grammar)
         if is_recursive and (rule.name in self.around or len(rule.alternatives) > 1):
             if self._is_exact:
@@ -256,7 +256,7 @@ class _Writer:
         return f"({written})"
 
     def _kept(self, part: Part) -> list[Part]:
-        """The parts of a part that are children, each once."""
+        """Return the parts of a part that are children, each once."""
         match part:
             case Token(_, _, is_kept):
                 return [part] if is_kept else []
@@ -269,7 +269,7 @@ class _Writer:
                 return self._kept(inner)
 
     def _first(self, part: Part) -> frozenset[str]:
-        """The names of the tokens that a part may begin with."""
+        """Return the names of the tokens that a part may begin with."""
         match part:
             case Token(name):
                 return frozenset([name])
@@ -315,7 +315,7 @@ def _first_of(grammar: Grammar, rule: str) -> frozenset[str]:
 
 @functools.cache
 def _recursive(grammar: Grammar) -> frozenset[str]:
-    """The rules that may hold themselves."""
+    """Return the rules that may hold themselves."""
 
     def inside(rule: str, found: set[str]) -> set[str]:
         for inner in references(grammar.rules[rule].part):
@@ -352,7 +352,7 @@ def _has_comma(grammar: Grammar, part: Part) -> bool:
 
 
 def _group(written: str) -> str:
-    """An expression as one thing to repeat."""
+    """Return an expression as one thing to repeat."""
     return written if len(written) == 1 or _is_one_group(written) else f"(?:{written})"
 
 
@@ -374,7 +374,7 @@ _CLASS_OR_ESCAPE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]")
 
 
 def _once(regex: str) -> str:
-    """The expression of a token, which is never matched in part."""
+    """Return the expression of a token, which is never matched in part."""
     bare = _POSSESSIVE.sub("", _CLASS_OR_ESCAPE.sub("x", regex)).replace("(?", "(")
     if not re.search(r"[*+?{|]", bare):
         return regex
@@ -386,7 +386,7 @@ _BRACKETS = frozenset([("(", ")"), ("[", "]"), ("{", "}")])
 
 
 def _end_of(part: Part, index: int) -> str:
-    """The quoted string that a part begins (0) or ends (-1) with; "" for other parts."""
+    """Return the quoted string that a part begins (0) or ends (-1) with; "" for other parts."""
     if isinstance(part, Sequence) and part.parts:
         return _end_of(part.parts[index], index)
     return part.name[1:-1] if isinstance(part, Token) and part.name[0] == '"' else ""
@@ -394,7 +394,7 @@ def _end_of(part: Part, index: int) -> str:
 
 @functools.cache
 def _tokens_of(grammar: Grammar, rule: str) -> tuple[str, ...]:
-    """The expressions of the tokens that a rule may begin with."""
+    """Return the expressions of the tokens that a rule may begin with."""
     known = {token.name: token.regex for r in grammar.rules.values() for token in _tokens_in(r.part)}
     return tuple(known[name] for name in sorted(_first_of(grammar, rule)))
 

@@ -48,16 +48,16 @@ class Contents:
         self.attributes = frozenset(itertools.chain.from_iterable([i[0].attributes for i in self._by_attributes]))
 
     def called_by(self, computation: HloComputation) -> list[HloComputation]:
-        """The computations that one calls, each once, in order."""
+        """Return the computations that one calls, each once, in order."""
         calls = self.calls.get(computation)
         return list(dict.fromkeys([c for i in calls for c in i.called_computations()])) if calls else []
 
     def of(self, opcodes: Iterable[str]) -> list[HloInstruction]:
-        """The instructions with one of these opcodes, those of one opcode in the order of the text."""
+        """Return the instructions with one of these opcodes, those of one opcode in the order of the text."""
         return [i for opcode in opcodes for i in self._by_opcode.get(opcode, ())]
 
     def rows(self, opcode: str) -> Rows:
-        """The instructions of an opcode with their computations, in the order of the text."""
+        """Return the instructions of an opcode with their computations, in the order of the text."""
         return list(zip(self._by_opcode[opcode], self._homes[opcode], strict=True)) if opcode in self._homes else []
 
     def having(self, attribute: str) -> list[HloInstruction]:
@@ -68,5 +68,5 @@ class Contents:
         return [i for found in self._by_attributes if attribute in found[0].attributes for i in found]
 
     def shapes(self) -> set[Shape]:
-        """The shapes of all instructions, each once."""
+        """Return the shapes of all instructions, each once."""
         return set(map(_shape, itertools.chain.from_iterable([c.instructions for c in self._computations])))

@@ -15,7 +15,7 @@ from hlotool.ops import Effects
 
 
 def dce(module: HloModule) -> HloModule:
-    """The same module, changed in place, without dead instructions and computations.
+    """Return the same module, changed in place, without dead instructions and computations.
 
     Parameters stay, for they are the signature. Unknown operations count as having effects.
     """

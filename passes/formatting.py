@@ -45,7 +45,7 @@ _ENTRY = re.compile(rf"(?:^|(?<=[\s}}])){terminal('hlo', 'ENTRY')}\s*%?\Z")
 
 
 def formatted(module: HloModule, options: PrintOptions | None = None) -> str:
-    """The text of a module that was read from text, with the comments of that text.
+    """Return the text of a module that was read from text, with the comments of that text.
 
     Raises HloError (P030) where a comment cannot be kept in its place.
     """
@@ -76,7 +76,7 @@ def formatted(module: HloModule, options: PrintOptions | None = None) -> str:
 
 
 def format_text(text: str, filename: str = "<string>", options: PrintOptions | None = None) -> tuple[str, int]:
-    """The text of a file with its modules formatted where they stand, and how many of them change.
+    """Return the text of a file with its modules formatted where they stand, and how many of them change.
 
     Raises HloError for syntax errors, and (P030) where something would be lost.
     """
@@ -131,7 +131,7 @@ class _Formatter:
         self.blank = "".join(_blanked(source))
 
     def text(self) -> str:
-        """The formatted text. Raises _Lost."""
+        """Return the formatted text. Raises _Lost."""
         items = {c: self._items(c, lines) for c, lines in self._printed()}
         ordered = sorted(items, key=lambda c: c.offset)
         head = self._head(items[ordered[0]][0].start)
@@ -149,7 +149,7 @@ class _Formatter:
         return "\n".join(written) + "\n"
 
     def _printed(self) -> Iterator[tuple[HloComputation, list[str]]]:
-        """The printed lines of each computation, in the order of printing."""
+        """Yield the printed lines of each computation, in the order of printing."""
         order = callees_first(self.module)
         at = len(self.lines) - sum(len(c.instructions) + 3 for c in order) + 1
         if at < 2 or len(set(order)) != len(self.module.computations):
@@ -161,7 +161,7 @@ class _Formatter:
             at += size + 1
 
     def _items(self, computation: HloComputation, lines: Sequence[str]) -> list[_Item]:
-        """The header, the statements and the end of a computation."""
+        """Return the header, the statements and the end of a computation."""
         starts = [i.offset for i in computation.instructions]
         if computation.offset < 0 or sorted({computation.offset, *starts}) != [computation.offset, *starts]:
             raise _Lost("an instruction or a computation stands inside of another")
@@ -182,7 +182,7 @@ class _Formatter:
                 self._item(close, end, [lines[-1]], "", is_end=True)]
 
     def _item(self, start: int, end: int, lines: list[str], indent: str, *, is_end: bool = False) -> _Item:
-        """An item; one with comments inside is printed as it is written."""
+        """Return an item; one with comments inside is printed as it is written."""
         written = self.source[start:end]
         if comments_in(written):
             if self.options != PrintOptions():
@@ -191,7 +191,7 @@ class _Formatter:
         return _Item(start, end, lines, indent, is_end)
 
     def _head(self, first: int) -> _Item:
-        """The module's header with its tables; where there is none, what is printed for it."""
+        """Return the module's header with its tables; where there is none, what is printed for it."""
         header = _HEADER.match(self.blank)
         if header is None or header.start(1) >= first:
             return _Item(0, 0, self.head_lines)
@@ -255,7 +255,7 @@ class _Formatter:
 
 
 def _blanked(text: str) -> Iterator[str]:
-    """The text with every comment as spaces, line feeds kept."""
+    """Yield the text with every comment as spaces, line feeds kept."""
     at = 0
     for start, end in comment_spans(text):
         yield text[at:start]

@@ -35,7 +35,7 @@ class Finding(NamedTuple):
 
 def report_finding(module: HloModule, instruction: HloInstruction, finding: Finding,
                    severity: Severity = Severity.ERROR) -> Diagnostic:
-    """The diagnostic of a finding about an instruction, with its fix."""
+    """Return the diagnostic of a finding about an instruction, with its fix."""
     code, message, part, help, replacement, is_certain, culprit = finding
     if culprit is not None and culprit is not instruction:
         here = report(module, instruction, code, message, part=part)
@@ -51,7 +51,7 @@ def report_finding(module: HloModule, instruction: HloInstruction, finding: Find
 
 
 def opcode_pattern(opcode: str) -> str:
-    """A pattern of the opcode where it is applied to operands."""
+    """Return a pattern of the opcode where it is applied to operands."""
     return rf"(?<![\w.\-]){re.escape(opcode)}(?=\s*\()"
 
 
@@ -69,7 +69,7 @@ SHAPE_PART = r"=\s*(\S.*?)\s+(?=(?<![\w.\-])[a-z][\w\-]*\s*\()"
 def report(module: HloModule, item: HloInstruction | HloComputation | None, code: str, message: str, *,
            part: str = "", help: str = "", severity: Severity = Severity.ERROR, notes: tuple[Note, ...] = (),
            fixes: tuple[Fix, ...] = ()) -> Diagnostic:
-    """A diagnostic at an instruction or computation; at the first line for None.
+    """Return a diagnostic at an instruction or computation; at the first line for None.
 
     `part` is a pattern of the statement's text (an attribute, the opcode) that the diagnostic underlines; its first
     group where it has one.

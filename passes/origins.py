@@ -18,7 +18,7 @@ _NAMED = re.compile(r"""(\d+)\s+["'](.*)["']\s*""", re.S)
 
 
 def origin_of(module: HloModule, instruction: HloInstruction) -> Origin | None:
-    """The line of the program that an instruction comes from; None where the module does not say."""
+    """Return the line of the program that an instruction comes from; None where the module does not say."""
     metadata = instruction.metadata
     if metadata is None:
         return None
@@ -45,7 +45,7 @@ def _of_frame(module: HloModule, metadata: Metadata) -> Origin | None:
 
 
 def _line(module: HloModule, table: str, number: int) -> str:
-    """The row of that number; rows stand in the order of their numbers."""
+    """Return the row of that number; rows stand in the order of their numbers."""
     rows = module.tables.get(table, ())
     return rows[number - 1] if 0 < number <= len(rows) else ""
 
@@ -60,5 +60,5 @@ def _name(module: HloModule, table: str, number: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """A quoted string's text without its escapes."""
+    """Return a quoted string's text without its escapes."""
     return re.sub(r"\\(.)", r"\1", text) if "\\" in text else text

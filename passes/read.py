@@ -15,7 +15,7 @@ NOT_TEXT = define("R006", "not-text", "something that is no string, where the te
 
 
 def parse(text: str, filename: str = "<string>") -> HloModule:
-    """The module that an HLO text holds, every shape known.
+    """Return the module that an HLO text holds, every shape known.
 
     Raises HloError with every syntax error, or with every shape that could not be inferred. Old and new forms
     that were met are in the module's `notes`. Source of the syntax: grammars/*.lark.
@@ -36,7 +36,7 @@ def parse(text: str, filename: str = "<string>") -> HloModule:
 
 
 def parse_source(source: Source) -> HloModule:
-    """The same for a source that knows its file and first line, such as one module of several in a file."""
+    """Return the same for a source that knows its file and first line, such as one module of several in a file."""
     module, problems = read_recovering(source)
     if problems:
         raise HloError(problems)
@@ -50,7 +50,7 @@ def read_recovering(source: Source) -> tuple[HloModule, list[Diagnostic]]:
 
 
 def read_to_follow(source: Source) -> tuple[Reading, list[Diagnostic]]:
-    """The same for a text that will be changed, as an editor does: see hlotool.text.incremental."""
+    """Return the same for a text that will be changed, as an editor does: see hlotool.text.incremental."""
     reading = read_for_changes(source)
     return reading, reading.errors or _give_shapes(reading.module)
 

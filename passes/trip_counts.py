@@ -76,13 +76,13 @@ class _Loop:
         return counted if counted is not None else self._evaluated()
 
     def initial(self, place: int) -> Any:
-        """The value with which the loop starts, at a place of its state."""
+        """Return the value with which the loop starts, at a place of its state."""
         if self.init.opcode != "tuple":
             raise _UnknownError
         return self.value(self.init.operands[place], {}, None)
 
     def start(self, place: int) -> int:
-        """The same as a whole number."""
+        """Return the same as a whole number."""
         if self.init.opcode == "tuple" and (made := _resolved(self.init.operands[place], {})[0]).opcode == "constant":
             return _whole(made)
         return int(self.initial(place))
@@ -110,7 +110,7 @@ class _Loop:
         return _steps(start + lhs.offset, rhs.offset, direction, update.offset, range(least, least + (1 << kind.bits)))
 
     def line(self, instruction: HloInstruction, frame: _Frame, depth: int = 0) -> _Line:
-        """A scalar as a line over one place of the state. Raises _UnknownError for anything else."""
+        """Return a scalar as a line over one place of the state. Raises _UnknownError for anything else."""
         instruction, frame = _resolved(instruction, frame)
         if depth > _DEEPEST:
             raise _UnknownError
@@ -146,7 +146,7 @@ class _Loop:
         return None
 
     def _needed(self) -> list[int]:
-        """Places of the state that the condition depends on, from iteration to iteration."""
+        """Return places of the state that the condition depends on, from iteration to iteration."""
         found: dict[int, None] = {}
         todo = list(_places_read(self.condition.root, {}))
         while todo:
@@ -157,7 +157,7 @@ class _Loop:
         return list(found)
 
     def value(self, instruction: HloInstruction, frame: _Frame, state: dict[int, Any] | None, depth: int = 0) -> Any:
-        """A scalar's value; `state` are the loop's own, by place. Raises _UnknownError."""
+        """Return a scalar's value; `state` are the loop's own, by place. Raises _UnknownError."""
         instruction, frame = _resolved(instruction, frame)
         self.evaluations += 1
         if depth > _DEEPEST or self.evaluations > _MOST_EVALUATIONS or instruction.shape.dims:
@@ -182,7 +182,7 @@ _Frame = dict[str, Any]
 
 
 def _whole(constant: HloInstruction) -> int:
-    """A scalar constant, which is read as a whole number where it is one: that needs no array."""
+    """Return a scalar constant, which is read as a whole number where it is one: that needs no array."""
     literal = constant.literal
     return literal.whole_number if constant.shape.dtype.is_integral else int(literal.array)
 
@@ -219,7 +219,7 @@ def _resolved(instruction: HloInstruction, frame: _Frame) -> tuple[HloInstructio
 
 
 def _taken(value: HloInstruction, member: HloInstruction) -> HloInstruction:
-    """The member of a value directly, where it was reached through calls and copies."""
+    """Return the member of a value directly, where it was reached through calls and copies."""
     return HloInstruction(member.name, "get-tuple-element", member.shape, (value,), member.attributes)
 
 
@@ -232,7 +232,7 @@ def _place(instruction: HloInstruction) -> int | None:
 
 
 def _member(root: HloInstruction, place: int) -> tuple[HloInstruction, _Frame]:
-    """The value at a place of a computation's result."""
+    """Return the value at a place of a computation's result."""
     found, frame = _resolved(root, {})
     if found.opcode != "tuple":
         raise _UnknownError
@@ -240,7 +240,7 @@ def _member(root: HloInstruction, place: int) -> tuple[HloInstruction, _Frame]:
 
 
 def _places_read(instruction: HloInstruction, frame: _Frame) -> set[int]:
-    """Every place of the state that a value of the loop is made of."""
+    """Return every place of the state that a value of the loop is made of."""
     found: set[int] = set()
     seen: set[tuple[int, int]] = set()
     todo = [(instruction, frame)]

@@ -29,7 +29,7 @@ def define(code: str, name: str, summary: str, source: str = "") -> str:
 
 
 def find_code(code: str) -> Code | None:
-    """The entry of a code: of the catalogue, or of a room that keeps codes of its own."""
+    """Return the entry of a code: of the catalogue, or of a room that keeps codes of its own."""
     if code in CODES:
         return CODES[code]
     return next((found for finder in FINDERS if (found := finder(code)) is not None), None)

@@ -143,7 +143,7 @@ def _show(owner: Fix | Note | Diagnostic, field: str) -> None:
 def at(source: Source, start: int, end: int, code: str, message: str, *, severity: Severity = Severity.ERROR,
        help: str = "", notes: tuple[Note, ...] = (), fixes: tuple[Fix, ...] = (),
        origin: Origin | None = None) -> Diagnostic:
-    """A diagnostic for a range of character offsets of a source."""
+    """Return a diagnostic for a range of character offsets of a source."""
     first, last = source.position(start), source.position(max(start + 1, end))
     if end <= start + 1:  # the end of a line and of the text count as a character, too
         last = Position(first.line, first.column + 1)
@@ -156,7 +156,7 @@ _LONGEST_MESSAGE = 300
 
 
 def shortened(message: str) -> str:
-    """The message, without its middle where it is very long."""
+    """Return the message, without its middle where it is very long."""
     if len(message) <= _LONGEST_MESSAGE:
         return message
     half = _LONGEST_MESSAGE // 2
@@ -164,7 +164,7 @@ def shortened(message: str) -> str:
 
 
 def note_at(source: Source, start: int, end: int, message: str) -> Note:
-    """A note for a range of character offsets of a source."""
+    """Return a note for a range of character offsets of a source."""
     return Note(message, source.position(start), source.position(end))
 
 

@@ -22,7 +22,7 @@ _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def visible(text: str) -> str:
-    r"""A text on one line, with every character in it seen.
+    r"""Return a text on one line, with every character in it seen.
 
     >>> print(visible("a\x1b[31mb\n::error::c"))
     a\x1b[31mb\n::error::c
@@ -31,7 +31,7 @@ def visible(text: str) -> str:
 
 
 def visible_html(text: str) -> str:
-    """The same as HTML, in which no markup and no lone surrogate is left.
+    """Return the same as HTML, in which no markup and no lone surrogate is left.
 
     >>> print(visible_html("<b>"))
     &lt;b&gt;
@@ -42,7 +42,7 @@ def visible_html(text: str) -> str:
 
 
 def visible_lines(text: str, *, color: bool = False, cursor: bool = False) -> str:
-    """A text of several lines on its way to a stream: line feeds and tabs stay.
+    """Return a text of several lines on its way to a stream: line feeds and tabs stay.
 
     `color` lets the colours of our own renderers pass, `cursor` what a progress bar needs beside them.
     """

@@ -21,7 +21,7 @@ _LONGEST = 2000
 
 
 def normal(text: str) -> str:
-    """A statement or sentence without numbers of names, metadata and comments.
+    """Return a statement or sentence without numbers of names, metadata and comments.
 
     >>> normal("  %add.12 = f32[2]{0} add(%p.1, %p.2), metadata={op_name=\\"f\\"}")
     '%add = f32[2]{0} add(%p, %p)'
@@ -30,13 +30,13 @@ def normal(text: str) -> str:
 
 
 def fingerprint(diagnostic: Diagnostic, line: str, file: str = "") -> str:
-    """The fingerprint of a finding at a line of the text; `file` is what its file is called wherever it lies."""
+    """Return the fingerprint of a finding at a line of the text; `file` is what its file is called wherever it lies."""
     parts = (file, diagnostic.code, normal(line), normal(diagnostic.message))
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:20]
 
 
 def fingerprints(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> list[str]:
-    """A fingerprint of each, different ones for equal findings of a file: those have their number behind it."""
+    """Return a fingerprint of each, different ones for equal findings of a file: those have their number behind it."""
     seen: Counter[str] = Counter()
     made = []
     for diagnostic in diagnostics:

@@ -16,7 +16,7 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO
 
 
 def write(findings: Findings) -> str:
-    """A JSON array with a record a finding; the fingerprint stays when lines move."""
+    """Return a JSON array with a record a finding; the fingerprint stays when lines move."""
     keys = fingerprints(findings.diagnostics, findings.sources)
     return json.dumps([_record(d, key) for d, key in zip(findings.diagnostics, keys, strict=True)], indent=2)
 

@@ -19,7 +19,7 @@ from hlotool.diagnostics.render import summary
 
 
 def write(findings: Findings) -> str:
-    """The page; it needs no other file and no network."""
+    """Return the page; it needs no other file and no network."""
     page = resources.files("hlotool.diagnostics").joinpath("page.html").read_text("utf-8")
     data = _data(findings)
     return filled(page, {"DATA": script_data(data), "TITLE": escape(data["summary"])})

@@ -11,7 +11,7 @@ from hlotool.ir import Position
 
 
 def as_record(diagnostic: Diagnostic) -> dict[str, Any]:
-    """A diagnostic as JSON values. Lines and columns count from 1; null stands for no place."""
+    """Return a diagnostic as JSON values. Lines and columns count from 1; null stands for no place."""
     has_place = diagnostic.line > 0
     return {
         "code": diagnostic.code,

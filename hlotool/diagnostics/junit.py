@@ -18,7 +18,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def write(findings: Findings) -> str:
-    """The document as text, with its declaration."""
+    """Return the document as text, with its declaration."""
     by_file: dict[str, list[Diagnostic]] = {file: [] for file in findings.files}
     for diagnostic in findings.diagnostics:
         by_file.setdefault(diagnostic.filename, []).append(diagnostic)

@@ -25,7 +25,7 @@ _FOLDERS = {
 
 
 def link(source: str, code: str = "") -> str:
-    """The address of a rule's source ("XLA, hlo_verifier.cc"); '' when it names no public document.
+    """Return the address of a rule's source ("XLA, hlo_verifier.cc"); '' when it names no public document.
 
     >>> link("StableHLO specification, fft")
     'https://github.com/openxla/stablehlo/blob/main/docs/spec.md#fft'

@@ -45,7 +45,7 @@ def nearest(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.6
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The question after a word that is not known: what is like it, or what it may stand for, or nothing.
+    """Return the question after a word that is not known: what is like it, or what it may stand for, or nothing.
 
     >>> did_you_mean("gte", ["gather", "get-tuple-element"])
     'did you mean get-tuple-element?'

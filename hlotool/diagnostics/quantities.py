@@ -8,7 +8,7 @@ _PREFIXES = ("", "k", "M", "G", "T", "P", "E")
 
 
 def format_bytes(size: float) -> str:
-    """A size in bytes.
+    """Return a size in bytes.
 
     >>> format_bytes(4000), format_bytes(12), format_bytes(999_900), format_bytes(4 * 10**12)
     ('4 kB', '12 B', '1 MB', '4 TB')
@@ -17,7 +17,7 @@ def format_bytes(size: float) -> str:
 
 
 def format_count(count: float) -> str:
-    """A number of things.
+    """Return a number of things.
 
     >>> format_count(4000), format_count(12)
     ('4 k', '12')
@@ -26,7 +26,7 @@ def format_count(count: float) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """A length of time, from nanoseconds up.
+    """Return a length of time, from nanoseconds up.
 
     >>> format_seconds(0.0015), format_seconds(90)
     ('1.5 ms', '90 s')
@@ -35,7 +35,7 @@ def format_seconds(seconds: float) -> str:
 
 
 def _scaled(value: float, units: Sequence[str]) -> str:
-    """A value in thousands of the first unit as often as there are units for it."""
+    """Return a value in thousands of the first unit as often as there are units for it."""
     try:
         scaled, unit = float(value), 0
     except OverflowError:

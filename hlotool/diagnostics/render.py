@@ -27,7 +27,7 @@ _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Each diagnostic once, by file, place, severity and code."""
+    """Return each diagnostic once, by file, place, severity and code."""
     return sorted(dict.fromkeys(diagnostics),
                   key=lambda d: (d.filename, d.line, d.column, _ORDER[d.severity], d.code, d.message))
 
@@ -112,7 +112,7 @@ class Renderer:
             yield f"{blank} {bar} {self._style('note', row)}"
 
     def _marks(self, place: _Window, style: str, labels: Sequence[Note]) -> str:
-        """The marks of a line, those of labels in their own colour."""
+        """Return the marks of a line, those of labels in their own colour."""
         if not labels:
             return self._style(style, place.marks)
         runs = itertools.groupby(place.with_labels(labels), key=lambda mark: style if mark == "^" else "note")
@@ -123,7 +123,7 @@ class Renderer:
 
 
 def _made_by(origin: Origin) -> str:
-    """The program's line, and what it called the operation."""
+    """Return the program's line, and what it called the operation."""
     place, called = str(origin), visible(origin.op_name)
     return place if called in ("", place) else f"{place} ({shortened(called)})"
 
@@ -147,7 +147,7 @@ class _Window:
         return is_shown and self.marks[at:at + 1] in (" ", "")
 
     def with_labels(self, labels: Sequence[Note]) -> str:
-        """The marks with those of second places."""
+        """Return the marks with those of second places."""
         row = list(self.marks.ljust(len(self.shown)))
         for at, length in map(self._range, labels):
             row[at:at + length] = ["-" if mark == " " else mark for mark in row[at:at + length]]
@@ -170,7 +170,7 @@ class _Window:
 
 
 def window(line: str, start: Position, end: Position, width: int, mark: str = "^") -> tuple[str, str]:
-    """The part of a line around a range, and the marks that go under it.
+    """Return the part of a line around a range, and the marks that go under it.
 
     A line longer than `width` is cut on either side, each cut shown as an ellipsis; a range that goes on in later
     lines is marked to the end of this one.

@@ -23,7 +23,7 @@ HOME = "https://openxla.org/xla"
 
 
 def write(findings: Findings) -> str:
-    """The log as JSON text: one run, its rules and files each listed once."""
+    """Return the log as JSON text: one run, its rules and files each listed once."""
     codes = list(dict.fromkeys(d.code for d in findings.diagnostics))
     files = list(dict.fromkeys([*findings.files, *(d.filename for d in findings.diagnostics)]))
     keys = fingerprints(findings.diagnostics, findings.sources)
@@ -104,7 +104,7 @@ def _region(start: Position, end: Position) -> dict[str, int]:
 
 
 def _artifact(file: str) -> dict[str, Any]:
-    """The place of a file: below the current folder relative to it, else as it is."""
+    """Return the place of a file: below the current folder relative to it, else as it is."""
     relative = os.path.relpath(file) if os.path.isabs(file) else os.path.normpath(file)
     if relative.startswith(".."):
         return {"uri": Path(os.path.abspath(file)).as_uri()}

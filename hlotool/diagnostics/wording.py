@@ -23,7 +23,7 @@ _ONE = re.compile(
 
 
 def agreed(message: str) -> str:
-    """The message with "1 dimensions are" as "1 dimension is".
+    """Return the message with "1 dimensions are" as "1 dimension is".
 
         >>> agreed("slice has 2 ranges, the operand f32[3] has 1 dimensions")
         'slice has 2 ranges, the operand f32[3] has 1 dimension'

@@ -40,7 +40,7 @@ _GETS = '''    @overload{ignore}
 
 
 def stub() -> str:
-    """The text of the stub."""
+    """Return the text of the stub."""
     names: dict[str, list[str]] = defaultdict(list)
     for name, kind in KINDS.items():
         if name not in SEVERAL_KINDS:
@@ -58,19 +58,19 @@ def stub() -> str:
 
 
 def _written(type_: Any) -> str:
-    """A type as annotations have it."""
+    """Return a type as annotations have it."""
     members = get_args(type_)
     return f"tuple[{_written(members[0])}, ...]" if members else str(type_.__name__)
 
 
 def _class(type_: Any) -> type:
-    """The class of what is in a tuple, or in tuples of tuples; others are classes themselves."""
+    """Return the class of what is in a tuple, or in tuples of tuples; others are classes themselves."""
     members = get_args(type_)
     return _class(members[0]) if members else cast(type, type_)
 
 
 def _imports() -> str:
-    """The imports of the classes that are named."""
+    """Return the imports of the classes that are named."""
     files: dict[str, set[str]] = defaultdict(set)
     for class_ in map(_class, TYPES.values()):
         if class_.__module__ != "builtins":

@@ -159,7 +159,7 @@ class FrontendAttributes(metaclass=Interned):
     entries: tuple[tuple[str, str], ...]
 
     def get(self, key: str, default: str | None = None) -> str | None:
-        """The value of a key without its quotes."""
+        """Return the value of a key without its quotes."""
         for name, value in self.entries:
             if name == key:
                 return value[1:-1] if value[:1] in "\"'" else value
@@ -240,7 +240,7 @@ class Metadata:
         return self._number("stack_frame_id")
 
     def _number(self, name: str) -> int:
-        """The number of a field, 0 where it is none."""
+        """Return the number of a field, 0 where it is none."""
         text = self.fields.get(name, "")
         return int(text) if text.isdecimal() and len(text) < 20 else 0
 
@@ -385,7 +385,7 @@ KINDS: dict[str, Kind] = {name: kind for kind, names in _NAMES_BY_KIND.items() f
 
 
 def kind_of(name: str, is_nested: bool = False) -> Kind:
-    """The kind of an attribute by its name.
+    """Return the kind of an attribute by its name.
 
     `slice_sizes` alone has two: sizes of a gather, and (nested braces) of each copy of a collective-permute.
     """

@@ -173,6 +173,6 @@ def _numpy_dtype(name: str) -> Any:
 
 @functools.cache
 def dtype_of_numpy(dtype: Any) -> DType:
-    """The element type that holds values of a NumPy dtype; KeyError when HLO has none."""
+    """Return the element type that holds values of a NumPy dtype; KeyError when HLO has none."""
     name = np.dtype(dtype).name
     return next(d for d in DTYPES.values() if d.numpy_name == name)

@@ -12,7 +12,7 @@ from typing import Any
 
 
 def well_typed(cls: type, key: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The values of a class's fields, whole numbers of other libraries as Python's.
+    """Return the values of a class's fields, whole numbers of other libraries as Python's.
 
     Raises TypeError for a value that is none of its field's type.
     """
@@ -29,7 +29,7 @@ def well_typed(cls: type, key: tuple[Any, ...]) -> tuple[Any, ...]:
 
 @functools.cache
 def _fields(cls: Any) -> list[tuple[str, Any, Callable[[Any], bool], Any]]:
-    """Each field's name, type, what tells its values, and default, in order."""
+    """Return each field's name, type, what tells its values, and default, in order."""
     # The module's names only: a class may have a method that is called as a type is.
     names = {**vars(sys.modules[cls.__module__])}
     hints = typing.get_type_hints(cls, globalns=names, localns=names)
@@ -39,7 +39,7 @@ def _fields(cls: Any) -> list[tuple[str, Any, Callable[[Any], bool], Any]]:
 
 @functools.cache
 def _test_of(wanted: Any) -> Callable[[Any], bool]:
-    """A function from a value to whether it is of a type."""
+    """Return a function from a value to whether it is of a type."""
     if wanted is Any:
         return lambda value: True
     if wanted is float:

@@ -9,7 +9,7 @@ from hlotool.ir.dtypes import is_type_word
 
 
 def sanitized_name(name: str) -> str:
-    """A name as text can hold it. XLA: NameUniquer::GetSanitizedName."""
+    """Return a name as text can hold it. XLA: NameUniquer::GetSanitizedName."""
     name = re.sub(r"[^\w.\-]", "_", name, flags=re.ASCII)
     if name and not (name[0].isalpha() or name[0] == "_"):
         name = "_" + name[1:]

@@ -175,7 +175,7 @@ def _is_ordered(instructions: list[HloInstruction]) -> bool:
 
 
 def foreign_operands(module: HloModule) -> Iterator[tuple[HloInstruction, HloInstruction]]:
-    """Each instruction that uses one of another computation, or of none, and that one."""
+    """Yield each instruction that uses one of another computation, or of none, and that one."""
     for computation in module.computations:
         own = set(computation.instructions)
         yield from ((i, o) for i in computation.instructions for o in i.operands if o not in own)

@@ -88,7 +88,7 @@ class Literal:
 
     @staticmethod
     def elided(shape: Shape) -> Literal:
-        """A literal without values: every array of the shape is left out, each element of a tuple by itself.
+        """Return a literal without values: every array of the shape is left out, each element of a tuple by itself.
 
         Raises ValueError for a shape that `may_be_elided` denies.
         """
@@ -98,7 +98,7 @@ class Literal:
 
     @staticmethod
     def of(array: Any) -> Literal:
-        """A literal of a NumPy array (or of what np.asarray takes), its shape taken from the array."""
+        """Return a literal of a NumPy array (or of what np.asarray takes), its shape taken from the array."""
 
         from hlotool.ir.dtypes import dtype_of_numpy
 

@@ -49,7 +49,7 @@ class HloInstruction:
         return value
 
     def called_computations(self) -> tuple[HloComputation, ...]:
-        """The computations that the attributes name, in order."""
+        """Return the computations that the attributes name, in order."""
         attributes = self.attributes
         if not attributes:
             return ()
@@ -101,7 +101,7 @@ class HloComputation:
         self.offset = offset
 
     def parameters(self) -> list[HloInstruction]:
-        """The parameter instructions in the order of their numbers."""
+        """Return the parameter instructions in the order of their numbers."""
         found = [i for i in self.instructions if i.opcode == "parameter"]
         return sorted(found, key=lambda p: p.parameter_number)
 
@@ -116,7 +116,7 @@ class HloComputation:
         return iter(self.instructions)
 
     def find_all(self, *opcodes: str) -> list[HloInstruction]:
-        """The instructions of these opcodes, in the order of the text."""
+        """Return the instructions of these opcodes, in the order of the text."""
         wanted = frozenset(opcodes)
         return [i for i in self.instructions if i.opcode in wanted]
 
@@ -148,7 +148,7 @@ class HloModule:
     notes: list[Any] = field(default_factory=list)
 
     def instructions(self) -> Iterator[HloInstruction]:
-        """Every instruction of every computation."""
+        """Yield every instruction of every computation."""
         return itertools.chain.from_iterable([c.instructions for c in self.computations])
 
     def __getitem__(self, name: str) -> HloComputation:
@@ -162,15 +162,15 @@ class HloModule:
         return iter(self.computations)
 
     def find_all(self, *opcodes: str) -> list[HloInstruction]:
-        """The instructions of these opcodes in all computations, in the order of the text."""
+        """Return the instructions of these opcodes in all computations, in the order of the text."""
         return [i for c in self.computations for i in c.find_all(*opcodes)]
 
     def parents(self) -> dict[HloInstruction, HloComputation]:
-        """The computation of each instruction."""
+        """Return the computation of each instruction."""
         return {i: c for c in self.computations for i in c.instructions}
 
     def callers(self) -> dict[HloComputation, list[HloInstruction]]:
-        """The instructions that call each computation; none for the entry."""
+        """Return the instructions that call each computation; none for the entry."""
         found: dict[HloComputation, list[HloInstruction]] = {c: [] for c in self.computations}
         for instruction in self.instructions():
             for called in instruction.called_computations():

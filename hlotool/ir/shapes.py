@@ -81,7 +81,7 @@ class Layout(metaclass=Interned):
 
     @staticmethod
     def descending(rank: int) -> Layout:
-        """The default layout of that rank: the last dimension is the most minor one."""
+        """Return the default layout of that rank: the last dimension is the most minor one."""
         return Layout(tuple(range(rank - 1, -1, -1)))
 
 
@@ -111,12 +111,12 @@ class Shape(metaclass=Interned):
     @staticmethod
     def array(element_type: str, dims: tuple[int, ...] = (), layout: Layout | None = None,
               dynamic: tuple[bool, ...] = ()) -> Shape:
-        """An array shape; `dynamic` without a true flag is dropped."""
+        """Return an array shape; `dynamic` without a true flag is dropped."""
         return Shape(element_type, tuple(dims), layout, tuple(dynamic) if any(dynamic) else ())
 
     @staticmethod
     def tuple(*elements: Shape) -> Shape:
-        """A tuple of shapes."""
+        """Return a tuple of shapes."""
         return Shape("tuple", elements=elements)
 
     @staticmethod
@@ -204,7 +204,7 @@ class Shape(metaclass=Interned):
         return self.is_dynamic_dim(dim) and self.dims[dim] != UNBOUNDED
 
     def with_dims(self, dims: _Ints, dynamic: _Bools = ()) -> Shape:
-        """The same element type with other dimensions and no layout."""
+        """Return the same element type with other dimensions and no layout."""
         return Shape.array(self.element_type, dims, None, dynamic)
 
     def with_element_type(self, element_type: str) -> Shape:
@@ -214,7 +214,7 @@ class Shape(metaclass=Interned):
         return replace(self, layout=layout)
 
     def without_layout(self) -> Shape:
-        """The same shape with every layout removed, at any depth."""
+        """Return the same shape with every layout removed, at any depth."""
         if self.layout is None and not self.elements:
             return self
         return Shape(self.element_type, self.dims, None, self.dynamic,
@@ -250,7 +250,7 @@ class Shape(metaclass=Interned):
         return counts[self]
 
     def at(self, index: _Ints) -> Shape | None:
-        """The shape at a tuple index, or None where there is none."""
+        """Return the shape at a tuple index, or None where there is none."""
         shape = self
         for i in index:
             if not shape.is_tuple or not 0 <= i < len(shape.elements):
@@ -269,7 +269,7 @@ class Shape(metaclass=Interned):
     # Messages about large tuples are made whether or not they are shown, so their text is kept.
     @functools.lru_cache(maxsize=4096)  # noqa: B019 - shapes are interned and few
     def text(self, layout: bool = True) -> str:
-        """The shape as HLO writes it, with or without layouts."""
+        """Return the shape as HLO writes it, with or without layouts."""
         return str(self if layout else self.without_layout())
 
     def __str__(self) -> str:

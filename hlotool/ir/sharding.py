@@ -31,7 +31,7 @@ class IotaTile(metaclass=Interned):
     permutation: tuple[int, ...]
 
     def devices(self) -> tuple[int, ...]:
-        """The device numbers in row-major order of `dims`. Raises UnlistedDevicesError."""
+        """Return the device numbers in row-major order of `dims`. Raises UnlistedDevicesError."""
         require_listable(math.prod(self.reshape_dims))
         strides = [math.prod(self.reshape_dims[d + 1:]) for d in self.permutation]
         numbers = [0]
@@ -43,7 +43,7 @@ class IotaTile(metaclass=Interned):
 
 @functools.lru_cache(64)
 def _rows(iota: IotaTile) -> tuple[tuple[int, ...], ...]:
-    """The groups of a tile of two dimensions, which many operations share."""
+    """Return the groups of a tile of two dimensions, which many operations share."""
     devices, (count, size) = iota.devices(), iota.dims
     return tuple(devices[i * size:(i + 1) * size] for i in range(count))
 
@@ -133,7 +133,7 @@ class ReplicaGroups(metaclass=Interned):
         return self.iota is not None or self.mesh is not None or bool(self.groups)
 
     def sizes(self) -> set[int]:
-        """The sizes that the groups have. Raises UnlistedDevicesError for a mesh that cannot be listed."""
+        """Return the sizes that the groups have. Raises UnlistedDevicesError for a mesh that cannot be listed."""
         if self.iota is not None:
             return {self.iota.dims[-1]} if self.iota.dims[0] else set()
         return {len(g) for g in self.lists()}
@@ -145,7 +145,7 @@ class ReplicaGroups(metaclass=Interned):
         return 1 + max((device for group in self.lists() for device in group), default=-1)
 
     def lists(self) -> tuple[tuple[int, ...], ...]:
-        """The groups as lists of device numbers, whatever the form. V3: devices that differ only in `axes`.
+        """Return the groups as lists of device numbers, whatever the form. V3: devices that differ only in `axes`.
 
         Raises UnlistedDevicesError.
         """

@@ -24,7 +24,7 @@ class Position:
 
 
 def line_starts(text: str) -> list[int]:
-    """The offset at which each line of a text begins; only a line feed ends one."""
+    """Return the offset at which each line of a text begins; only a line feed ends one."""
     *starts, _ = itertools.accumulate(map((1).__add__, map(len, text.split("\n"))), initial=0)
     return starts
 
@@ -52,13 +52,13 @@ class Source:
         self._last_line = (0, "")
 
     def line_starts(self) -> list[int]:
-        """The offset at which each line begins."""
+        """Return the offset at which each line begins."""
         if self._starts is None:
             self._starts = line_starts(self.text)
         return self._starts
 
     def changed(self, start: int, end: int, text: str) -> Source:
-        """The source in which `text` stands for what stood from one offset to another."""
+        """Return the source in which `text` stands for what stood from one offset to another."""
         found = Source(self.text[:start] + text + self.text[end:], self.filename, self.first_line)
         found._starts = moved_starts(self.line_starts(), start, end, text)
         return found
@@ -79,7 +79,7 @@ class Source:
         return min(starts[i] + max(0, position.column - 1), end)
 
     def line(self, number: int) -> str:
-        """The text of a line (counted as `position` does), without its line end; '' where there is none."""
+        """Return the text of a line (counted as `position` does), without its line end; '' where there is none."""
         if self._last_line[0] == number:
             return self._last_line[1]
         starts, i = self.line_starts(), number - self.first_line

@@ -11,7 +11,7 @@ from hlotool.ir.module import HloComputation, HloInstruction, HloModule
 
 
 def post_order(computation: HloComputation) -> list[HloInstruction]:
-    """The instructions in an order where operands and control predecessors come before users.
+    """Return the instructions in an order where operands and control predecessors come before users.
 
     Text order where that already holds. On a cycle (see `cycles`; the verifier reports it) each instruction stands
     once, and some stand before an operand.
@@ -69,7 +69,7 @@ def cycles(computation: HloComputation) -> list[HloInstruction]:
 
 
 def callees_first(module: HloModule) -> list[HloComputation]:
-    """The computations in an order where callees come before callers; text order where that already holds.
+    """Return the computations in an order where callees come before callers; text order where that already holds.
 
     On a cycle (which the verifier reports) the order is that of the text.
     """
@@ -77,7 +77,7 @@ def callees_first(module: HloModule) -> list[HloComputation]:
 
 
 def called_by(computation: HloComputation) -> list[HloComputation]:
-    """The computations that a computation's instructions call, each once, in order."""
+    """Return the computations that a computation's instructions call, each once, in order."""
     found: dict[HloComputation, None] = {}
     for instruction in computation.instructions:
         attributes = instruction.attributes
@@ -130,7 +130,7 @@ def callees_before_callers(starts: Iterable[HloComputation],
 
 
 def recursions(module: HloModule) -> list[tuple[HloComputation, HloComputation]]:
-    """Each computation that calls one which calls it in turn, directly or not, and that one."""
+    """Return each computation that calls one which calls it in turn, directly or not, and that one."""
     found: list[tuple[HloComputation, HloComputation]] = []
     callees_before_callers(module.computations, found)
     return found

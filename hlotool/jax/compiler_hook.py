@@ -42,7 +42,7 @@ class CompilerHook:
 
 
 def _compiler() -> Any:
-    """The module of JAX that compiles. Raises HloError where it is another one than today's."""
+    """Return the module of JAX that compiles. Raises HloError where it is another one than today's."""
     try:
         from jax._src import compiler
     except ImportError as error:

@@ -13,7 +13,7 @@ from hlotool.ir import HloModule, Source
 
 
 def module_of(program: Any) -> HloModule:
-    """The module of a program in memory, with text, so that places in it can be shown."""
+    """Return the module of a program in memory, with text, so that places in it can be shown."""
     from hlotool.stablehlo import from_stablehlo
 
     # Its operations are changed by compiling; a copy as text keeps the locations.
@@ -21,14 +21,14 @@ def module_of(program: Any) -> HloModule:
 
 
 def module_of_text(text: str) -> HloModule:
-    """The module of an HLO text that JAX shows."""
+    """Return the module of an HLO text that JAX shows."""
     from hlotool.passes.read import parse
 
     return parse(text, "<jax>")
 
 
 def at_program(found: Sequence[Diagnostic], module: str) -> Iterator[Diagnostic]:
-    """Each finding at the line of the program; equal ones of one line are one."""
+    """Yield each finding at the line of the program; equal ones of one line are one."""
     seen: set[tuple[str, str, int, str]] = set()
     for diagnostic in found:
         origin = diagnostic.origin

@@ -209,7 +209,7 @@ _SHARED: dict[tuple[str, frozenset[tuple[str, str]]], Child] = {}
 
 
 def shared_child(use: str, environment: Mapping[str, str], imports: tuple[str, ...] = ()) -> Child:
-    """The one child for a use in an environment, which is fixed when it starts, as its imports are."""
+    """Return the one child for a use in an environment, which is fixed when it starts, as its imports are."""
     return _SHARED.setdefault((use, frozenset(environment.items())), Child(dict(environment), imports))
 
 

@@ -35,7 +35,7 @@ def time_left(seconds: float) -> float:
 
 
 def seconds_in(text: str) -> float:
-    """The time limit that a text says in seconds. Raises ValueError.
+    """Return the time limit that a text says in seconds. Raises ValueError.
 
     >>> seconds_in("60"), seconds_in("0.5")
     (60.0, 0.5)

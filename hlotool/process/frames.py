@@ -9,7 +9,7 @@ WAITING, WORKING, ANSWERING = range(3)
 
 
 def framed(message: bytes) -> bytes:
-    """A message with its length before it."""
+    """Return a message with its length before it."""
     return len(message).to_bytes(LENGTH_BYTES, "little") + message
 
 

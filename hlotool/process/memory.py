@@ -81,7 +81,7 @@ def limit_memory(size: int | None) -> None:
 
 
 def bytes_in(text: str) -> int:
-    """The size that a text says: 4000000, 500MB, 4 GiB. Raises ValueError.
+    """Return the size that a text says: 4000000, 500MB, 4 GiB. Raises ValueError.
 
     >>> bytes_in("4000"), bytes_in("1.5 kB"), bytes_in("2GiB")
     (4000, 1500, 2147483648)

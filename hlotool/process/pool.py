@@ -27,7 +27,7 @@ def processors() -> int:
 
 
 def answers(task: str, questions: Sequence[tuple[Any, ...]], processes: int) -> Iterator[tuple[int, Any]]:
-    """The number of each question with its answer, as they come; an exception in place of an answer is one, too.
+    """Yield the number of each question with its answer, as they come; an exception in place of an answer is one, too.
 
     `task` is "module:function" of hlotool. What ends the iteration ends the processes: an interrupt, no more interest.
     """

@@ -42,7 +42,7 @@ class UserProgram:
         _RUNNING.add(self)
 
     def wait(self, seconds: float) -> int | None:
-        """The exit code, negative for a signal; None where the program takes longer, or was ended meanwhile.
+        """Return the exit code, negative for a signal; None where the program takes longer, or was ended meanwhile.
 
         When this returns, the program and all that it started have ended. Raises OSError where it could not be started.
         """
@@ -74,7 +74,7 @@ class UserProgram:
                 self._reaper.stdin.close()
 
     def _said(self) -> str:
-        """The reaper's line, without waiting for who else may hold the pipe."""
+        """Return the reaper's line, without waiting for who else may hold the pipe."""
         os.set_blocking(self._result, False)
         try:
             return os.read(self._result, 1 << 10).decode().strip()

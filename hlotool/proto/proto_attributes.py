@@ -87,12 +87,12 @@ class Reader:
 
 
 def _own(fields: str, read: Callable[[Instruction], Any], always: str = "") -> Reader:
-    """A field with a rule of its own."""
+    """Read a field with a rule of its own."""
     return Reader(tuple(fields.split()), tuple(always.split()), read)
 
 
 def _number(field: str, always: str = "", default: int = 0) -> Reader:
-    """A number: written when it is not the default, or when the operation always has it."""
+    """Read a number: written when it is not the default, or when the operation always has it."""
     opcodes = always.split()
 
     def read(i: Instruction) -> int | None:
@@ -102,7 +102,7 @@ def _number(field: str, always: str = "", default: int = 0) -> Reader:
 
 
 def _true(field: str, inside: str = "", unless: str = "") -> Reader:
-    """A flag that text has only when it is set."""
+    """Read a flag that text has only when it is set."""
     def read(i: Instruction) -> bool | None:
         holder = getattr(i.proto, inside) if inside else i.proto
         return True if getattr(holder, field) and i.opcode != unless else None
@@ -115,22 +115,22 @@ def _list(field: str, always: str = "") -> Reader:
 
 
 def _inner(field: str, inside: str) -> Reader:
-    """Numbers of a message that is set, even when there are none."""
+    """Read numbers of a message that is set, even when there are none."""
     return _own(inside, lambda i: ints(getattr(getattr(i.proto, inside), field)))
 
 
 def _some(field: str, inside: str) -> Reader:
-    """Numbers of a message that is set, where there are any."""
+    """Read numbers of a message that is set, where there are any."""
     return _own(inside, lambda i: ints(getattr(getattr(i.proto, inside), field)) or None)
 
 
 def _string(field: str, always: str = "") -> Reader:
-    """A string that is not empty, or that the operation always has."""
+    """Read a string that is not empty, or that the operation always has."""
     return _own(field, lambda i: text_of(getattr(i.proto, field)) or ("" if always else None), always)
 
 
 def _enum(field: str, names: tuple[str, ...], always: str = "") -> Reader:
-    """A word of an enumeration, where it is not the first, or the operation always has it."""
+    """Read a word of an enumeration, where it is not the first, or the operation always has it."""
     def read(i: Instruction) -> str | None:
         number = getattr(i.proto, field)
         return enumerator(names, number, field) if number or i.opcode == always else None
@@ -138,7 +138,7 @@ def _enum(field: str, names: tuple[str, ...], always: str = "") -> Reader:
 
 
 def _message(field: str, read: Callable[[Any], Any]) -> Reader:
-    """A message as the value that `read` makes of it."""
+    """Read a message as the value that `read` makes of it."""
     return _own(field, lambda i: read(getattr(i.proto, field)))
 
 
@@ -180,7 +180,7 @@ def _slice_sizes(i: Instruction) -> tuple[int, ...] | None:
 
 
 def _gathered_or_permuted_sizes(i: Instruction) -> tuple[Any, ...] | None:
-    """A gather's sizes; or those of each slice that a collective-permute in place moves, one after the other."""
+    """Return a gather's sizes; or those of each slice that a collective-permute in place moves, one after the other."""
     sizes = ints(i.proto.dynamic_slice_sizes)
     if not i.opcode.startswith("collective-permute"):
         return ints(i.proto.gather_slice_sizes) if not sizes or i.proto.gather_slice_sizes else None

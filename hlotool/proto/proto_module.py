@@ -57,7 +57,7 @@ class _MalformedError(Exception):
 
 
 def read_sharding(data: bytes) -> Sharding | None:
-    """The sharding of an OpSharding's bytes; None for what is none. No bytes are a replicated sharding."""
+    """Return the sharding of an OpSharding's bytes; None for what is none. No bytes are a replicated sharding."""
     from google.protobuf.message import DecodeError
 
     try:
@@ -82,7 +82,7 @@ def looks_like_proto(data: bytes) -> bool:
 
 
 def read_proto(data: bytes, filename: str = "<proto>") -> HloModule:
-    """The module of a serialized HloModuleProto, HloProto or HloSnapshot.
+    """Return the module of a serialized HloModuleProto, HloProto or HloSnapshot.
 
     Raises HloError: R101 for a truncated file, R102 for other bytes, R103 and R104 for messages without meaning.
     What HLO text has no words for is in the module's `notes`.
@@ -151,7 +151,7 @@ def _fields(data: Any) -> Iterator[tuple[int, int, Any]]:
 
 
 def _message(data: bytes) -> Any:
-    """The HloModuleProto inside the bytes, parsed."""
+    """Return the HloModuleProto inside the bytes, parsed."""
     from google.protobuf.message import DecodeError
 
     view = memoryview(data)
@@ -192,7 +192,7 @@ def is_wrapped_twice(data: bytes) -> bool:
 
 
 def _outline(view: Any) -> tuple[Any, bool, bool]:
-    """The contents of field 1, whether there are computations as HloModuleProto has them, and no truncation."""
+    """Return the contents of field 1, whether there are computations as HloModuleProto has them, and no truncation."""
     first, is_module, complete = None, False, True
     try:
         for number, wire, contents in _fields(view):
@@ -375,7 +375,7 @@ def _lookup(known: dict[int, HloInstruction], number: int, what: str) -> HloInst
 
 
 def _tables(proto: Any) -> dict[str, tuple[str, ...]]:
-    """The stack-frame tables, in the lines of the text."""
+    """Return the stack-frame tables, in the lines of the text."""
     def lines(rows: list[str]) -> tuple[str, ...]:
         return tuple(f"{number} {row}" for number, row in enumerate(rows, 1))
 

@@ -143,12 +143,12 @@ def messages() -> dict[str, list[tuple[str, int, str, bool]]]:
 
 
 def elements_field(dtype: DType) -> str:
-    """The name of the field of Literal that holds elements of a type."""
+    """Return the name of the field of Literal that holds elements of a type."""
     return f"{dtype.name}s"
 
 
 def _letter(dtype: DType) -> str:
-    """The type of that field: numbers, or one string of bytes for types that are not stored whole."""
+    """Return the type of that field: numbers, or one string of bytes for types that are not stored whole."""
     if not dtype.is_stored_whole:
         return "y"
     words = {32: "w", 64: "q"}.get(dtype.component.bits, "")
@@ -157,7 +157,7 @@ def _letter(dtype: DType) -> str:
 
 @functools.cache
 def message_class(name: str) -> Any:
-    """The protobuf class of a message of the table."""
+    """Return the protobuf class of a message of the table."""
     from google.protobuf import message_factory
 
     return message_factory.GetMessageClass(_pool().FindMessageTypeByName(f"hlotool.{name}"))

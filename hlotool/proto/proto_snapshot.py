@@ -28,7 +28,7 @@ class Snapshot:
 
 
 def read_snapshot(data: bytes, filename: str = "<proto>") -> Snapshot | None:
-    """The recorded run of a serialized HloSnapshot; None where the bytes are a module without one.
+    """Return the recorded run of a serialized HloSnapshot; None where the bytes are a module without one.
 
     Raises HloError as `read_proto` does, and R103 or R104 for literals that are not what the module takes or gives.
     """

@@ -68,26 +68,26 @@ class ProtoError(Exception):
 
 
 def text_of(data: bytes) -> str:
-    """A string field; bytes that are not UTF-8 survive."""
+    """Read a string field; bytes that are not UTF-8 survive."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def enumerator(names: tuple[str, ...], number: int, what: str) -> str:
-    """The name of a number of an enumeration."""
+    """Return the name of a number of an enumeration."""
     if not 0 <= number < len(names):
         raise ProtoError(UNKNOWN_NUMBER, f"{number} is not a known {what}")
     return names[number]
 
 
 def ints(values: Iterable[int]) -> tuple[int, ...]:
-    """A repeated field of numbers."""
+    """Read a repeated field of numbers."""
     return tuple(values)
 
 
 # Shapes
 
 def element_type(number: int) -> str:
-    """The name of a PrimitiveType."""
+    """Return the name of a PrimitiveType."""
     name = _TYPE_NAMES.get(number) or _OTHER_TYPES.get(number)
     if number == _BUFFER:
         return "buffer"
@@ -97,7 +97,7 @@ def element_type(number: int) -> str:
 
 
 def shape(proto: Any) -> Shape:
-    """A ShapeProto."""
+    """Read a ShapeProto."""
     # A module repeats its shapes; the bytes tell them apart faster than their fields.
     return _shape_of(proto.SerializeToString())
 
@@ -126,7 +126,7 @@ def _shape_of(data: bytes) -> Shape:
 
 
 def _as_text_says(found: Shape) -> Shape:
-    """The shape, unless its layout holds what text cannot say."""
+    """Return the shape, unless its layout holds what text cannot say."""
     if found.layout is None or found.layout == Layout(found.layout.minor_to_major):
         return found
     try:
@@ -138,7 +138,7 @@ def _as_text_says(found: Shape) -> Shape:
 
 
 def layout(proto: Any) -> Layout:
-    """A LayoutProto."""
+    """Read a LayoutProto."""
     levels = tuple(_level(proto, i, number) for i, number in enumerate(proto.dim_level_types))
     index_type, pointer_type = proto.index_primitive_type, proto.pointer_primitive_type
     return Layout(
@@ -162,7 +162,7 @@ def _level(proto: Any, index: int, number: int) -> str:
 # Literals
 
 def literal(proto: Any, declared: Shape) -> Literal:
-    """A LiteralProto, as the value of a constant of the shape `declared`."""
+    """Read a LiteralProto, as the value of a constant of the shape `declared`."""
     if declared.is_tuple:
         if len(proto.tuple_literals) != len(declared.elements):
             raise ProtoError(INCONSISTENT, f"a literal of {len(proto.tuple_literals)} elements for {declared}")
@@ -186,7 +186,7 @@ def _in_row_major(flat: Any, dims: tuple[int, ...], order: tuple[int, ...]) -> A
 
 
 def _elements(proto: Any, declared: Shape) -> Any:
-    """The elements of an array literal in the order of memory."""
+    """Return the elements of an array literal in the order of memory."""
     dtype, count = declared.dtype, declared.size
     field = getattr(proto, elements_field(dtype))
     if dtype.is_stored_whole and (dtype.is_floating or dtype.is_complex):
@@ -224,7 +224,7 @@ _SHARDING_KINDS = ("replicated", "maximal", "tuple", "tiled", "manual", "unknown
 
 
 def sharding(proto: Any) -> Sharding:
-    """An OpSharding."""
+    """Read an OpSharding."""
     if proto.HasField("named_sharding"):
         return _named_sharding(proto.named_sharding)
     kind = enumerator(_SHARDING_KINDS, proto.type, "kind of sharding")
@@ -304,7 +304,7 @@ def _named_sharding(proto: Any) -> Sharding:
 
 
 def replica_groups(proto: Any) -> ReplicaGroups:
-    """The devices of a collective, in whichever of its five fields they stand."""
+    """Return the devices of a collective, in whichever of its five fields they stand."""
     devices = proto.collective_device_list
     if proto.HasField("mesh_axes_replica_group_list"):
         mesh = _mesh(proto.mesh_axes_replica_group_list.mesh)
@@ -321,7 +321,7 @@ def replica_groups(proto: Any) -> ReplicaGroups:
 # Numbers of dimensions
 
 def window(proto: Any) -> Window | None:
-    """A Window; None where it has no dimension, as text has it."""
+    """Read a Window; None where it has no dimension, as text has it."""
     # 0 stands for a dilation or stride that was never set.
     dims = tuple(WindowDimension(d.size, d.stride or 1, d.padding_low, d.padding_high, d.base_dilation or 1,
                                  d.window_dilation or 1, d.window_reversal) for d in proto.dimensions)
@@ -329,7 +329,7 @@ def window(proto: Any) -> Window | None:
 
 
 def convolution_dimensions(proto: Any) -> ConvolutionDimensions:
-    """A ConvolutionDimensionNumbers as labels."""
+    """Read a ConvolutionDimensionNumbers as labels."""
     counts = [len(d) for d in (proto.input_spatial_dimensions, proto.kernel_spatial_dimensions,
                                proto.output_spatial_dimensions)]
     if len(set(counts)) > 1:
@@ -352,18 +352,18 @@ def _labels(named: dict[int, str], spatial: Any) -> str:
 
 
 def slices(proto: Any) -> tuple[SliceDimension, ...]:
-    """The bounds of a slice."""
+    """Return the bounds of a slice."""
     return tuple(SliceDimension(d.start, d.limit, d.stride) for d in proto.slice_dimensions)
 
 
 def padding(proto: Any) -> Padding:
-    """A PaddingConfig."""
+    """Read a PaddingConfig."""
     return Padding(tuple(PaddingDimension(d.edge_padding_low, d.edge_padding_high, d.interior_padding)
                          for d in proto.dimensions))
 
 
 def operand_aliasing(entries: Any) -> tuple[Aliasing, ...] | None:
-    """The aliases between the outputs and operands of an instruction."""
+    """Return the aliases between the outputs and operands of an instruction."""
     return tuple(Aliasing(tuple(e.output_shape_index), e.operand_index, tuple(e.operand_shape_index))
                  for e in entries) or None
 
@@ -374,7 +374,7 @@ _TOLERANCE_MODES = ("default", "highest")
 
 
 def result_accuracy(proto: Any) -> ResultAccuracy | None:
-    """A ResultAccuracy; None for the default."""
+    """Read a ResultAccuracy; None for the default."""
     if proto.HasField("tolerance"):
         wanted = proto.tolerance
         return ResultAccuracy(None, wanted.atol, wanted.rtol, wanted.ulps)
@@ -383,7 +383,7 @@ def result_accuracy(proto: Any) -> ResultAccuracy | None:
 
 
 def frontend_attributes(proto: Any) -> FrontendAttributes | None:
-    """A map of attributes, sorted by key; a value that is a dictionary keeps its braces, others get quotes."""
+    """Read a map of attributes, sorted by key; a value that is a dictionary keeps its braces, others get quotes."""
     entries = sorted((text_of(e.key), text_of(e.value)) for e in proto.map)
     return FrontendAttributes(tuple((k, v if is_dictionary(v) else quote(v)) for k, v in entries)) if entries else None
 
@@ -408,7 +408,7 @@ def is_dictionary(text: str) -> bool:
 
 
 def payload(proto: Any, name: str, payloads: Any) -> bytes:
-    """A Payload: its bytes, or those of the module's table that its number names; empty where it is not set."""
+    """Read a Payload: its bytes, or those of the module's table that its number names; empty where it is not set."""
     if not proto.HasField(name):
         return b""
     held = getattr(proto, name)
@@ -420,13 +420,13 @@ def payload(proto: Any, name: str, payloads: Any) -> bytes:
 
 
 def backend_config(data: bytes) -> BackendConfig | None:
-    """The configuration of a backend."""
+    """Return the configuration of a backend."""
     text = text_of(data)
     return BackendConfig(text, quoted=not is_dictionary(text)) if text else None
 
 
 def statistics(proto: Any) -> Statistics | None:
-    """A StatisticsViz; None without statistics."""
+    """Read a StatisticsViz; None without statistics."""
     entries = tuple((text_of(s.stat_name), _number(s.stat_val)) for s in proto.statistics)
     return Statistics(proto.stat_index_to_visualize, entries) if entries else None
 
@@ -443,7 +443,7 @@ _METADATA_FIELDS = (
 
 
 def metadata_text(proto: Any, payloads: Any = ()) -> str:
-    """An OpMetadata as `{op_name="..." ...}`; `{}` where nothing is set."""
+    """Read an OpMetadata as `{op_name="..." ...}`; `{}` where nothing is set."""
     shown = []
     for name in _METADATA_FIELDS:
         value = getattr(proto, name)
@@ -461,20 +461,20 @@ def metadata_text(proto: Any, payloads: Any = ()) -> str:
 
 
 def sparsity(proto: Any) -> Sparsity:
-    """A SparsityConfig."""
+    """Read a SparsityConfig."""
     sides = {n: getattr(proto, n) for n in ("lhs", "rhs") if proto.HasField(n)}
     return Sparsity(**{n: OperandSparsity(s.num_non_zero, s.block_size, s.dimension, s.stride, s.idx)
                        for n, s in sides.items()})
 
 
 def original_array(proto: Any) -> str:
-    """An OriginalArrayProto as `{"name" {index}}`."""
+    """Read an OriginalArrayProto as `{"name" {index}}`."""
     index = " {" + ",".join(map(str, proto.shape_index)) + "}" if proto.shape_index else ""
     return "{" + quote(text_of(proto.instruction_name)) + index + "}"
 
 
 def original_value(proto: Any) -> Raw:
-    """An OriginalValueProto as `{({"x"}, {"y" {1}})}`."""
+    """Read an OriginalValueProto as `{({"x"}, {"y" {1}})}`."""
     if proto.is_synthetic_call:
         return Raw("{[synthetic_call]}")
     tree: dict[Any, Any] = {}

@@ -27,7 +27,7 @@ from hlotool.text.quoting import unquote
 
 
 def int_of(token: str) -> int:
-    """The number of a token, which has to fit 64 bits."""
+    """Return the number of a token, which has to fit 64 bits."""
     value = int(token)
     if not -(2**63) <= value < 2**63:
         raise PhraseError(BAD_ATTRIBUTE, f"the number does not fit 64 bits: {token}", *place_of(token))

@@ -146,7 +146,7 @@ class BodyReader:
             and _STRAY_BRACE.match(self._text, at) is not None
 
     def _inline_computation(self, value: str, offset: int) -> HloComputation:
-        """A body that is written in place of a computation's name. XLA calls it `_`."""
+        """Return a body that is written in place of a computation's name. XLA calls it `_`."""
         known = self._definitions
         if known.depth >= MOST_NESTED:
             raise PhraseError(NESTED_TOO_DEEP, f"computations are nested more than {MOST_NESTED} deep",

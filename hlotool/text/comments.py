@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"/\*(?:index=|i\d+=)?\d*\*/")
 
 
 def comments_in(text: str) -> list[str]:
-    """Every comment of a text in order, without the marks that printing makes anew (`/*index=5*/`).
+    """Return every comment of a text in order, without the marks that printing makes anew (`/*index=5*/`).
 
     >>> comments_in('a // b\\n "// c" /* d */ /*index=5*/')
     ['// b', '/* d */']

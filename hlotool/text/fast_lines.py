@@ -117,7 +117,7 @@ class QuickLines:
         return at
 
     def _new_attributes(self, rest: str) -> Attributes | None:
-        """The attributes of a text that starts at the comma; None when the long way must look at it."""
+        """Return the attributes of a text that starts at the comma; None when the long way must look at it."""
         before, feed, after = rest.partition("\n")
         pieces = cut_quickly(before)
         if pieces is not None and feed:

@@ -64,7 +64,7 @@ class Changed:
 
 
 def read_for_changes(source: Source) -> Reading:
-    """The same as `parse_recovering`, ready for changes of the text."""
+    """Return the same as `parse_recovering`, ready for changes of the text."""
     with no_collection():
         reader = _Reader(source)
         module = reader.read()
@@ -176,7 +176,7 @@ class _Change:
     # Where the change is
 
     def _computation(self) -> HloComputation | None:
-        """The computation in whose body the change lies whole, on other lines than its header and its brace."""
+        """Return the computation in whose body the change lies whole, on other lines than its header and its brace."""
         bodies, old = self.reading.bodies, self.reading.source.text
         found = bisect_right(list(bodies.values()), (self.start, len(old))) - 1
         computation = next(itertools.islice(bodies, found, None)) if found >= 0 else None
@@ -270,7 +270,7 @@ class _Change:
         return bool(computation.instructions) and self._finish(header, computations)
 
     def _header(self, computation: HloComputation) -> re.Match[str] | None:
-        """The computation's header; None for one of several lines."""
+        """Return the computation's header; None for one of several lines."""
         text = self.reader.text
         found = HEADER.match(text, skip_blank(text, text.rfind("\n", 0, computation.offset) + 1))
         if found is None or found.start(2) != computation.offset or found.end() != self.reading.bodies[computation][0]:
@@ -385,7 +385,7 @@ def _by_name(computations: Iterable[HloComputation]) -> dict[str, HloComputation
 
 
 def moved(found: Diagnostic, line: int, by: int) -> Diagnostic:
-    """A finding with its places from a line on moved by so many lines."""
+    """Return a finding with its places from a line on moved by so many lines."""
     if not by or (found.line < line and found.end_line < line and not found.notes and not found.fixes):
         return found
 

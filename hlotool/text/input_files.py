@@ -61,7 +61,7 @@ class Input:
 
 
 def read_inputs(paths: Iterable[str | Path], stdin: BinaryIO | None = None) -> Iterator[Input]:
-    """Every module of files, folders (recursively, by suffix), glob patterns and `-` (standard input).
+    """Yield every module of files, folders (recursively, by suffix), glob patterns and `-` (standard input).
 
     Raises HloError (R001, R002) for a path that gives nothing to read, when its turn comes.
     """
@@ -75,7 +75,7 @@ def read_inputs(paths: Iterable[str | Path], stdin: BinaryIO | None = None) -> I
 
 
 def files_of(given: str | Path) -> list[Path]:
-    """The files that a path of a command line stands for. Raises HloError (R001, R002) where there are none."""
+    """Return the files that a path of a command line stands for. Raises HloError (R001, R002) where there are none."""
     if not str(given):
         raise _problem(UNREADABLE, "an empty word is no path", "", "the current folder is `.`; is a variable empty?")
     path = Path(given)
@@ -94,7 +94,7 @@ def files_of(given: str | Path) -> list[Path]:
 
 
 def bytes_of(file: Path) -> bytes:
-    """The contents of a file. Raises HloError (R001, R003)."""
+    """Return the contents of a file. Raises HloError (R001, R003)."""
     try:
         with open(file, "rb") as stream:
             return read_stream(stream, str(file))
@@ -104,7 +104,7 @@ def bytes_of(file: Path) -> bytes:
 
 
 def _named_alike(file: Path) -> str:
-    """The question whether a file that is missing was meant to be one beside it."""
+    """Return the question whether a file that is missing was meant to be one beside it."""
     try:
         beside = [] if file.exists() else sorted(itertools.islice(os.listdir(file.parent), _MOST_BESIDE))
     except (OSError, ValueError):
@@ -114,7 +114,7 @@ def _named_alike(file: Path) -> str:
 
 
 def read_stream(stream: BinaryIO | gzip.GzipFile, filename: str, most: int | None = None) -> bytes:
-    """All that a stream gives, in pieces, so that what gives without end (a device, a bomb) is stopped."""
+    """Return all that a stream gives, in pieces, so that what gives without end (a device, a bomb) is stopped."""
     parts, size, most = [], 0, MOST_BYTES if most is None else most
     while part := stream.read(1 << 22):
         parts.append(part)
@@ -130,7 +130,7 @@ def _problem(code: str, message: str, filename: str, help: str = "") -> HloError
 
 
 def inputs_of(data: bytes, filename: str) -> list[Input]:
-    """The modules that the bytes of a file hold; the form is told by content, not by name."""
+    """Return the modules that the bytes of a file hold; the form is told by content, not by name."""
     data = uncompressed(data, filename)
     data = _serialized_export(data) or data
     if data.startswith(_BYTECODE):
@@ -146,7 +146,7 @@ def inputs_of(data: bytes, filename: str) -> list[Input]:
 
 
 def _serialized_export(data: bytes) -> bytes | None:
-    """The bytecode inside of what `jax.export.Exported.serialize` gives, a FlatBuffer; None for other bytes.
+    """Return the bytecode inside of what `jax.export.Exported.serialize` gives, a FlatBuffer; None for other bytes.
 
     A FlatBuffer begins with the place of its root table, which begins with how far in front of it its layout stands; a
     vector of bytes has its length in front. Source: the FlatBuffers internals document.
@@ -170,7 +170,7 @@ def is_mlir(text: str) -> bool:
 
 
 def uncompressed(data: bytes, filename: str) -> bytes:
-    """The bytes themselves, or what is in them where they are a gzip file. Raises HloError (R001, R003)."""
+    """Return the bytes themselves, or what is in them where they are a gzip file. Raises HloError (R001, R003)."""
     if data.startswith(_GZIP):
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
@@ -181,7 +181,7 @@ def uncompressed(data: bytes, filename: str) -> bytes:
 
 
 def plain_text(text: str) -> str:
-    """The text with line feeds for line ends."""
+    """Return the text with line feeds for line ends."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
@@ -211,7 +211,7 @@ def split_modules(text: str, filename: str = "<string>") -> list[Source]:
 
 
 def _separated(text: str, filename: str) -> list[Source]:
-    """The parts of a text between `// -----` lines that hold more than white space; at least one."""
+    """Return the parts of a text between `// -----` lines that hold more than white space; at least one."""
     parts, begin = [], 0
     for found in [*_SEPARATOR.finditer(text), None]:
         end = len(text) if found is None else found.start()
@@ -223,7 +223,7 @@ def _separated(text: str, filename: str) -> list[Source]:
 
 
 def without_log_prefixes(text: str) -> str:
-    """The text with logger prefixes replaced by blanks, and what was logged before the module emptied."""
+    """Return the text with logger prefixes replaced by blanks, and what was logged before the module emptied."""
     first = _MODULE_LINE.search(text)
     if first is not None and not _LOG_PREFIX.search(text, 0, first.start()):
         return text
@@ -237,7 +237,7 @@ def without_log_prefixes(text: str) -> str:
 
 
 def joined(before: Source | None, part: Source) -> Source:
-    """The text of a file as far as it was read, its parts at their lines."""
+    """Return the text of a file as far as it was read, its parts at their lines."""
     if before is None and part.first_line == 1:
         return part
     text = before.text if before is not None else ""

@@ -111,7 +111,7 @@ def _check_word_size(token: str, number: int) -> None:
 
 
 def _payload_of(token: str) -> int | None:
-    """The payload of a NaN, written nan(0x7); None where a token gives none."""
+    """Return the payload of a NaN, written nan(0x7); None where a token gives none."""
     digits = token.partition("(0x")[2]
     return int(digits[:-1], 16) if digits else None
 
@@ -160,7 +160,7 @@ _LARGE = 1 << 20
 
 
 def array_of(shape: Shape, text: str) -> Any:
-    """The NumPy array of a literal's normalised text."""
+    """Return the NumPy array of a literal's normalised text."""
     dtype = shape.dtype
     plain = "(" not in text
     tokens = text.translate(BRACES_TO_BLANKS).replace(",", " ").split() if plain else _ELEMENT.findall(text)

@@ -69,7 +69,7 @@ class TokenReader:
         self.sparse: dict[tuple[int, ...], int] = {}
 
     def read(self) -> Literal:
-        """The literal; PhraseError at the first mistake."""
+        """Return the literal; PhraseError at the first mistake."""
         start = after_shape(self.text, self.shape)
         head = self.text[start:start + 1]
         if head == "{":

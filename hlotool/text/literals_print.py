@@ -25,7 +25,7 @@ def print_literal(literal: Literal, *, elide_above: int | None = None) -> str:
 
 
 def _tokens(dtype: DType, array: Any) -> list[str]:
-    """The elements of an array as HLO text, in row-major order."""
+    """Return the elements of an array as HLO text, in row-major order."""
     flat = np.ascontiguousarray(array).reshape(-1)
     if dtype.family == "pred":
         if np.ndim(array) == 0:
@@ -56,7 +56,7 @@ def _float_tokens(dtype: DType, flat: Any) -> list[str]:
 
 
 def _short_of(dtype: DType, value: Any, wide: float) -> str:
-    """The shortest decimal that rounds to the value in its narrow type."""
+    """Return the shortest decimal that rounds to the value in its narrow type."""
     if not math.isfinite(wide):
         return repr(wide)
     kind = dtype.numpy.type
@@ -68,7 +68,7 @@ def _short_of(dtype: DType, value: Any, wide: float) -> str:
 
 
 def _nan_text(dtype: DType, one: Any) -> str:
-    """A NaN with its sign, and its payload where it is not the default. XLA: util.h, NanWithSignAndPayload."""
+    """Return a NaN with its sign, and its payload where it is not the default. XLA: util.h, NanWithSignAndPayload."""
     bits = int(one.view(f"u{one.dtype.itemsize}")[0])
     sign = "-" if bits >> (dtype.bits - 1) & 1 and dtype.specials not in ("no minus zero", "no sign") else ""
     if not dtype.nan_payload_bits:

@@ -32,7 +32,7 @@ def _scalar() -> re.Pattern[str]:
 
 
 def read_literal(shape: Shape, text: str) -> Literal:
-    """The literal of a shape that a text says; PhraseError where the text is wrong for the shape."""
+    """Return the literal of a shape that a text says; PhraseError where the text is wrong for the shape."""
     if shape.is_array and len(shape.dims) > _MOST_DIMENSIONS:
         raise PhraseError(BAD_LITERAL, f"a literal has at most {_MOST_DIMENSIONS} dimensions, not {len(shape.dims)}", 0,
                           len(text))
@@ -43,7 +43,7 @@ def read_literal(shape: Shape, text: str) -> Literal:
 
 
 def _read(shape: Shape, text: str, offset: int, whole: str) -> Literal:
-    """The literal in `text`, which stands at `offset` of `whole`."""
+    """Return the literal in `text`, which stands at `offset` of `whole`."""
     try:
         if shape.is_array:
             return _read_array(shape, text)
@@ -126,12 +126,12 @@ def _read_quickly(shape: Shape, text: str) -> Literal | None:
 
 
 def _visible(dims: tuple[int, ...]) -> tuple[int, ...]:
-    """The dimensions up to the first that is empty: no text shows those inside of it."""
+    """Return the dimensions up to the first that is empty: no text shows those inside of it."""
     return dims[:dims.index(0) + 1] if 0 in dims else dims
 
 
 def _skeleton_size(dims: tuple[int, ...]) -> int:
-    """The length of the skeleton."""
+    """Return the length of the skeleton."""
     dims = _visible(dims)
     size = dims[-1] + 1 if dims[-1] else 2
     for extent in reversed(dims[:-1]):
@@ -141,7 +141,7 @@ def _skeleton_size(dims: tuple[int, ...]) -> int:
 
 @functools.lru_cache(256)
 def _skeleton(dims: tuple[int, ...]) -> str:
-    """The braces and commas of a literal of these dimensions."""
+    """Return the braces and commas of a literal of these dimensions."""
     dims = _visible(dims)
     row = "{" + "," * (dims[-1] - 1) + "}"
     for size in reversed(dims[:-1]):
@@ -150,7 +150,7 @@ def _skeleton(dims: tuple[int, ...]) -> str:
 
 
 def _bulk_pieces(shape: Shape, text: str) -> list[str] | None:
-    """The numbers of a well-formed array literal, blanks around them; None where a closer look is needed."""
+    """Return the numbers of a well-formed array literal, blanks around them; None where a closer look is needed."""
     if not text.isascii():  # Python takes other alphabets' digits and blanks for such
         return None
     if text.count(",") != text.count("{") - 1 + shape.size - max(math.prod(shape.dims[:-1]), 0) \

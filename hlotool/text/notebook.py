@@ -14,7 +14,7 @@ _SHOWN = PrintOptions(metadata=False, backend_config=False, elide_above=16)
 
 
 def as_html(module: HloModule) -> str:
-    """The module as HTML without scripts; names and other strings from files are escaped."""
+    """Return the module as HTML without scripts; names and other strings from files are escaped."""
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
 

@@ -46,7 +46,7 @@ class OperandReader:
                              cut.opcode_start + len(cut.opcode), help=f"write it as f32[2,3] {cut.opcode}(...)")
 
     def read(self, body: Body, text: str, base: int) -> tuple[HloInstruction, ...]:
-        """The operands of a text, which begins at `base` in the source."""
+        """Return the operands of a text, which begins at `base` in the source."""
         operands = []
         ranges = split_commas(text, base)
         for start, end in ranges:

@@ -87,7 +87,7 @@ _SHAPE_BEGINS = re.compile(beginning("shape", "shape", through=("(", "[")))
 
 
 def parse(text: str, filename: str = "<string>") -> HloModule:
-    """The module that a text holds.
+    """Return the module that a text holds.
 
     Raises HloError with every syntax error, each located. Shapes that the text leaves out are None until
     hlotool.passes.infer_shapes fills them. Old and new forms that were met are in the module's `notes`.
@@ -114,7 +114,7 @@ def in_order(found: list[Diagnostic]) -> list[Diagnostic]:
 
 
 def _normal(text: str) -> str:
-    """The text without byte-order mark and carriage returns, which change no line number."""
+    """Return the text without byte-order mark and carriage returns, which change no line number."""
     text = text.removeprefix("\ufeff")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
@@ -303,7 +303,7 @@ class ModuleReader:
         return self._computation(at, bool(start[1]), start[3], start.start(3), result, result_start, position + 1)
 
     def _header_brace(self, at: int) -> int:
-        """The brace that opens the body, after a result shape that may have layouts of its own."""
+        """Return the brace that opens the body, after a result shape that may have layouts of its own."""
         text = self.text
         position = at
         while True:

@@ -40,7 +40,7 @@ class RememberedPhrases:
         self._compatible: set[tuple[int, int]] = set()
 
     def shape(self, text: str, offset: int = -1) -> Shape:
-        """The shape of a text; raises PhraseError."""
+        """Return the shape of a text; raises PhraseError."""
         shape = self.shapes.get(text)
         if shape is None:
             shape = self.shapes[text] = read_shape(text)
@@ -48,7 +48,7 @@ class RememberedPhrases:
         return shape
 
     def shape_or_none(self, text: str, offset: int) -> Shape | None:
-        """The shape of a text; None when it cannot be read."""
+        """Return the shape of a text; None when it cannot be read."""
         try:
             return self.shape(text, offset)
         except PhraseError:
@@ -71,7 +71,7 @@ class RememberedPhrases:
     # Attribute values
 
     def value(self, kind: Kind, text: str, name: str) -> Any:
-        """The value of an attribute, or None where it names a computation that is not known yet."""
+        """Return the value of an attribute, or None where it names a computation that is not known yet."""
         if kind is Kind.COMPUTATION:
             return None if text.startswith("{") else self._computations.get(text.removeprefix("%"))
         if kind is Kind.COMPUTATIONS:
@@ -87,7 +87,7 @@ class RememberedPhrases:
         self._note(generation(kind, text), text, offset)
 
     def value_of_today(self, name: str, text: str) -> Any:
-        """The value of an attribute; None when it is wrong, unknown, of another time, or not defined yet.
+        """Return the value of an attribute; None when it is wrong, unknown, of another time, or not defined yet.
 
         It is in `values` from then on.
         """
@@ -119,7 +119,7 @@ class RememberedPhrases:
         self._note(literal_generation(shape, text), text, offset)
 
     def payload_of_today(self, opcode: str, shape: Shape, inside: str, attributes: Attributes) -> Attributes | None:
-        """A payload with the attributes behind it; None when it is wrong or of another time."""
+        """Return a payload with the attributes behind it; None when it is wrong or of another time."""
         # The number of a parameter does not depend on its shape.
         key, known = ((shape, inside), self._constants) if opcode == "constant" else (inside, self.parameters)
         payload = known.get(key)

@@ -39,7 +39,7 @@ _NUMBER_ALONE = re.compile(r"\s*[^{\s]")
 
 @functools.lru_cache(4096)
 def shape_generation(text: str) -> Found:
-    """The generation of a shape's text, or None for today's."""
+    """Return the generation of a shape's text, or None for today's."""
     if "sparse{" in text:
         return SPARSE_SHAPE, "sparse shapes were dropped about 2020; read as dense"
     if "[]{}" in text.replace(" ", ""):
@@ -52,7 +52,7 @@ def shape_generation(text: str) -> Found:
 
 
 def literal_generation(shape: Shape | None, text: str) -> Found:
-    """The generation of a literal's text, or None for today's; without a shape splats go unseen."""
+    """Return the generation of a literal's text, or None for today's; without a shape splats go unseen."""
     head = text[:400]
     if "[" not in text and ":" not in head and (shape is None or not shape.dims):
         return None

@@ -46,7 +46,7 @@ class _OfChildren:
 
 @functools.cache
 def parser_of(grammar: str, rule: str, builder: Callable[[], object]) -> Any:
-    """The LALR parser of one rule of a grammar, its result built while parsing."""
+    """Return the LALR parser of one rule of a grammar, its result built while parsing."""
     from lark import Lark
 
     return Lark(grammars.source_of(grammar), parser="lalr", start=rule, transformer=_OfChildren(builder()),
@@ -54,7 +54,7 @@ def parser_of(grammar: str, rule: str, builder: Callable[[], object]) -> Any:
 
 
 def parse_phrase(grammar: str, rule: str, text: str, builder: Callable[[], object], *, code: str, what: str) -> Any:
-    """The value of a phrase; PhraseError with `code`, calling the phrase `what`, when it cannot be read."""
+    """Return the value of a phrase; PhraseError with `code`, calling the phrase `what`, when it cannot be read."""
     from lark.exceptions import LarkError, UnexpectedInput
 
     parser = parser_of(grammar, rule, builder)
@@ -93,7 +93,7 @@ _accepted: dict[tuple[int, tuple[Any, ...]], set[str]] = {}
 
 
 def _wanted(parser: Any, error: Any, text: str) -> set[str]:
-    """The terminals that may stand where an error is."""
+    """Return the terminals that may stand where an error is."""
     interactive = getattr(error, "interactive_parser", None)
     if interactive is None or not hasattr(error, "accepts"):  # a character that begins no terminal
         return _accepted_behind(parser, text[:error.pos_in_stream or 0]) or getattr(error, "allowed", None) or set()
@@ -122,7 +122,7 @@ def _accepted_behind(parser: Any, text: str) -> set[str]:
 
 
 def _spelled(parser: Any, terminal: str) -> str:
-    """A terminal in words; one that stands for itself is quoted."""
+    """Return a terminal in words; one that stands for itself is quoted."""
     plain = terminal.rsplit("__", 1)[-1] if not terminal.startswith("__") else terminal
     if plain in _WORDS:
         return _WORDS[plain]

@@ -18,7 +18,7 @@ _COMMENT_OR_STRING = re.compile(rf"{terminal('terminals', 'COMMENT')}|({terminal
 
 
 def blank_comments(text: str) -> str:
-    """The text with every comment replaced by as many blanks, so that offsets stay what they are."""
+    """Return the text with every comment replaced by as many blanks, so that offsets stay what they are."""
     if "/*" not in text and "//" not in text:
         return text
     return _COMMENT_OR_STRING.sub(lambda m: m[0] if m[1] is not None else " " * len(m[0]), text)
@@ -86,7 +86,7 @@ class PhraseReader:
         return functools.lru_cache(4096)(read) if rule in self._remembers else read
 
     def _form(self, form: Form) -> Callable[[str], Any]:
-        """A function from the text of one alternative to its value."""
+        """Return a function from the text of one alternative to its value."""
         build = getattr(self._made, form.builder, None)
         is_one_token = len(form.children) == 1 and form.children[0] == Child()
         children: list[tuple[Callable[[str], Any] | None, bool, bool]] = []
@@ -134,7 +134,7 @@ class PhraseReader:
 
 
 def _first_of(alternatives: list[Callable[[str], Any]]) -> Callable[[str], Any]:
-    """A function from a text to the value of the first alternative that takes it."""
+    """Return a function from a text to the value of the first alternative that takes it."""
 
     def read(text: str) -> Any:
         for alternative in alternatives:

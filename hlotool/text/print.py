@@ -60,7 +60,7 @@ DEFAULT = PrintOptions()
 
 
 def print_module(module: HloModule, options: PrintOptions = DEFAULT) -> str:
-    """The module as HLO text, ended by a line feed.
+    """Return the module as HLO text, ended by a line feed.
 
     Computations stand in an order that XLA reads: callees first; that of the module where it is such an order.
     Raises HloError (R107) where the module's objects do not hang together: the text would be another program, or none.

@@ -6,7 +6,7 @@ import re
 
 
 def unquote(text: str) -> str:
-    """The contents of a quoted string, escapes resolved as C does."""
+    """Return the contents of a quoted string, escapes resolved as C does."""
     body = text[1:-1]
     if "\\" not in body:
         return body
@@ -34,7 +34,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def quote(text: str) -> str:
-    """A string with double quotes, escaped as XLA prints it (absl::CEscape).
+    """Return a string with double quotes, escaped as XLA prints it (absl::CEscape).
 
     >>> print(quote('a"b'))
     "a\\"b"

@@ -114,7 +114,7 @@ class Cut:
 
 
 def match_bracket(text: str, at: int, is_inside: bool = True) -> int:
-    """The offset after the bracket that closes the one at `at`.
+    """Return the offset after the bracket that closes the one at `at`.
 
     Raises CutError when it is closed by another kind, by the start of the next statement, or not at all. Statements
     end it only where `is_inside` a computation: the header may hold whole modules in strings.
@@ -202,7 +202,7 @@ def _cut_shape_first(text: str, start: int, at: int, is_root: bool) -> Cut:
 
 
 def cut_unnamed(text: str, start: int) -> Cut:
-    """An instruction that is the whole text, without `name =` ("canonical" print)."""
+    """Return an instruction that is the whole text, without `name =` ("canonical" print)."""
     return _cut_right(text, start, True, "", start, start)
 
 
@@ -237,7 +237,7 @@ def _cut_right(text: str, start: int, is_root: bool, name: str, name_start: int,
 
 
 def cut_shape(text: str, at: int) -> int:
-    """The end of the shape at `at`, or `at` itself when something else stands there."""
+    """Return the end of the shape at `at`, or `at` itself when something else stands there."""
     if text[at:at + 1] == "(":
         return match_bracket(text, at)
     word = _WORD.match(text, at)
@@ -305,7 +305,7 @@ def cut_plainly(text: str) -> tuple[Any, ...] | None:
 
 
 def cut_quickly(text: str) -> list[tuple[Any, ...]] | None:
-    """Names and values of a text that holds attributes and nothing else; None when it holds other things too."""
+    """Return names and values of a text that holds attributes and nothing else; None when it holds other things too."""
     pieces: list[tuple[Any, ...]] = _PLAIN_ATTRIBUTE.findall(text) if len(text) < _SHORT else []
     # What is found in a text may have something else in between; then it is not all of the text.
     if pieces and sum([len(name) + len(value) + 3 for name, value in pieces]) == len(text):
@@ -352,7 +352,7 @@ _WINDOW_PART = re.compile(rf"{terminal('attribute', 'WINDOW_PART')}|{plain('attr
 
 
 def _value_end(text: str, at: int, name: str, is_inside: bool) -> int:
-    """The end of an attribute's value: atoms and balanced groups without white space between them.
+    """Return the end of an attribute's value: atoms and balanced groups without white space between them.
 
     Literals and mesh groups go on after a blank, and so do the protobuf texts of early 2017. The devices of a mesh are
     part of it.
@@ -425,7 +425,7 @@ def _small_int(digits: str) -> int:
 
 
 def cut_operand(text: str, start: int, end: int) -> CutOperand:
-    """The pieces of the operand in a range of the source; raises CutError."""
+    """Return the pieces of the operand in a range of the source; raises CutError."""
     shape_end = min(cut_shape(text, start), end)
     shape = text[start:shape_end]
     at = skip_blank(text, shape_end)

@@ -24,7 +24,7 @@ _shapes: dict[str, Shape] = {}
 
 
 def read_shape(text: str) -> Shape:
-    """The shape that a text says.
+    """Return the shape that a text says.
 
     >>> read_shape("f32[2,3]{1,0}").layout.minor_to_major
     (1, 0)
@@ -63,7 +63,7 @@ def _read(text: str) -> Shape:
 
 
 def element_type_of(token: Any) -> str:
-    """The name of an element type; PhraseError for words that are none."""
+    """Return the name of an element type; PhraseError for words that are none."""
     word = str(token)
     if is_type_word(word):
         return word

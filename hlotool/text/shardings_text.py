@@ -212,7 +212,7 @@ def _named(mesh: Mesh, rest: dict[str, Any]) -> Sharding:
 
 
 def _device_sharding(items: list[tuple[str, Any]]) -> Sharding:
-    """A sharding of the first two generations. XLA: ParseSingleSharding."""
+    """Return a sharding of the first two generations. XLA: ParseSingleSharding."""
     flags = [value for name, value in items if name == "flag"]
     parts = dict(i for i in items if i[0] not in ("flag", "tile_shape"))
     kind = next((k for k in _KINDS if k in flags), "tiled")

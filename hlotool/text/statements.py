@@ -128,7 +128,7 @@ class StatementReader:
 
     def attributes(self, cut: Sequence[CutAttribute], body: Body | None = None,
                    owner: HloInstruction | None = None) -> dict[str, Any]:
-        """The values of a list of attributes, of an instruction (`owner` in its `body`) or of a header."""
+        """Return the values of a list of attributes, of an instruction (`owner` in its `body`) or of a header."""
         values: dict[str, Any] = {}
         first: dict[str, CutAttribute] = {}
         for attribute in cut:
@@ -174,7 +174,7 @@ class StatementReader:
 
 
 def _named_instructions(text: str, offset: int, body: Body) -> tuple[HloInstruction, ...]:
-    """The instructions of a body that a list names."""
+    """Return the instructions of a body that a list names."""
     found, begin = [], 0
     for name in read_names(text, "some_names"):
         begin = max(begin, text.find(name, begin))

@@ -113,7 +113,7 @@ def opcode_help(found: str) -> str:
 
 
 def bad_statement(text: str, at: int, found: int | None = None) -> CutError:
-    """The error of a text at `at` that is no statement from `found` on."""
+    """Return the error of a text at `at` that is no statement from `found` on."""
     line_end = text.find("\n", at)
     line_end = len(text) if line_end < 0 else line_end
     shown = text[at:line_end].strip()
@@ -128,7 +128,7 @@ def bad_statement(text: str, at: int, found: int | None = None) -> CutError:
 
 
 def _unopened_brace(text: str, at: int, end: int) -> int:
-    """The closing brace in a range that nothing in it opens; -1 for none."""
+    """Return the closing brace in a range that nothing in it opens; -1 for none."""
     depth = 0
     for found in _BRACE.finditer(text, at, end):
         depth += 1 if found[0] == "{" else -1
@@ -141,7 +141,7 @@ _BRACE = re.compile(r"[{}]")
 
 
 def no_opcode(text: str, at: int, shape_start: int) -> CutError:
-    """The error of an instruction without an opcode at `at`."""
+    """Return the error of an instruction without an opcode at `at`."""
     if at >= blank_start(text, len(text)):
         return CutError(TRUNCATED, "the text ends in the middle of an instruction", shape_start, len(text),
                         resume=len(text), help="the file is truncated: get the whole dump")

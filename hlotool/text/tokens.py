@@ -17,7 +17,7 @@ TABLES = dict(zip(strings_of("hlo", "tables"), references(grammar("hlo").rules["
 
 @functools.cache
 def table_row(section: str) -> re.Pattern[str]:
-    """The pattern of a row of one of the `TABLES`."""
+    """Return the pattern of a row of one of the `TABLES`."""
     return re.compile(plain("hlo", TABLES[section]))
 
 
@@ -46,7 +46,7 @@ _NEXT = re.compile(rf"\n[ \t]*(?={_UP_TO_EQUALS}(?<=\s)|\}}|{_HEADER_LINE})", re
 
 
 def skip_blank(text: str, at: int) -> int:
-    """The offset after white space and comments."""
+    """Return the offset after white space and comments."""
     found = BLANK.match(text, at)
     return found.end() if found else at
 

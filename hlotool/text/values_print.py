@@ -33,7 +33,7 @@ from hlotool.text.quoting import quote
 
 
 def print_value(kind: Kind, value: Any, *, percent: bool = True) -> str:
-    """The text of an attribute value.
+    """Return the text of an attribute value.
 
     >>> print_value(Kind.INTS, (1, 2))
     '{1,2}'
@@ -128,7 +128,7 @@ def _mesh(mesh: Mesh) -> str:
 
 
 def _axis_name(name: str) -> str:
-    """The name in its quotes. XLA prints it as it is, so that a quote in it cannot be read again."""
+    """Return the name in its quotes. XLA prints it as it is, so that a quote in it cannot be read again."""
     return f"'{quote(name)[1:-1]}'"
 
 

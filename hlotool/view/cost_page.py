@@ -19,7 +19,7 @@ _GROUPS = {"line": "By line of the program", "scope": "By scope", "opcode": "By 
 
 
 def cost_page(modules: Sequence[CostReport]) -> str:
-    """The page of one module or several, of which each has a roofline."""
+    """Return the page of one module or several, of which each has a roofline."""
     sections = "\n".join(map(_section, modules))
     title = modules[0].name if len(modules) == 1 else f"{len(modules)} modules"
     return filled(resources.files("hlotool.view").joinpath("cost.html").read_text("utf-8"),
@@ -87,7 +87,7 @@ def _communication(found: CostReport) -> str:
 
 
 def _table(name: str, title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table that folds away, of which the first rows are there."""
+    """Return a table that folds away, of which the first rows are there."""
     if not rows:
         return ""
     left = f'<p class="quiet">{len(rows) - _MOST_ROWS:,} more rows: the command shows all.</p>' \

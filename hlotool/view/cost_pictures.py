@@ -61,7 +61,7 @@ def memory_picture(memory: PeakMemory) -> str:
 
 
 def _columns(sizes: Sequence[int]) -> list[int]:
-    """The most of each stretch of time."""
+    """Return the most of each stretch of time."""
     width = max(1, -(-len(sizes) // _MOST_COLUMNS))
     return [max(sizes[n:n + width]) for n in range(0, len(sizes), width)]
 

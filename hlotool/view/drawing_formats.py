@@ -62,7 +62,7 @@ def _shown(computation: HloComputation, most: int | None) -> _Shown:
 
 
 def as_dot(module: HloModule, most: int | None = DEFAULT_BOXES) -> str:
-    """The module in Graphviz's language: computations and opened folds as clusters, closed folds as boxes.
+    """Return the module in Graphviz's language: computations and opened folds as clusters, closed folds as boxes.
 
     A computation shows at most `most` boxes; None shows every instruction.
     """
@@ -80,7 +80,7 @@ def as_dot(module: HloModule, most: int | None = DEFAULT_BOXES) -> str:
 
 def _dot_items(found: _Shown, fold: Fold, names: dict[HloInstruction | Fold, str], prefix: str, indent: str
                ) -> Iterator[str]:
-    """The boxes of a fold; those of opened folds in clusters."""
+    """Yield the boxes of a fold; those of opened folds in clusters."""
     for number, item in enumerate(fold.items):
         name = names[item] = f"n{prefix}_{number}"
         if isinstance(item, Fold) and item in found.open:
@@ -92,7 +92,7 @@ def _dot_items(found: _Shown, fold: Fold, names: dict[HloInstruction | Fold, str
 
 
 def _quoted(text: str) -> str:
-    """A string of Graphviz; line feeds break lines, nothing else is an escape."""
+    """Return a string of Graphviz; line feeds break lines, nothing else is an escape."""
     plain = "\n".join(visible(line) for line in text.split("\n"))
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
@@ -114,12 +114,12 @@ def _cut(text: str) -> str:
 
 
 def as_svg(module: HloModule, most: int | None = DEFAULT_BOXES) -> str:
-    """The entry computation as an image: at most `most` boxes, those of folds drawn double."""
+    """Return the entry computation as an image: at most `most` boxes, those of folds drawn double."""
     return svg_and_width(module, most)[0]
 
 
 def svg_and_width(module: HloModule, most: int | None = DEFAULT_BOXES) -> tuple[str, float]:
-    """The same, and how wide it is in pixels where it is as large as its letters want it."""
+    """Return the same, and how wide it is in pixels where it is as large as its letters want it."""
     found = _shown(module.entry, most)
     order: list[HloInstruction | Fold] = list(dict.fromkeys(found.box_of[i] for i in found.computation.instructions))
     lines = {item: _lines(item) for item in order}
@@ -159,7 +159,7 @@ markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z" style="fill: #57606a; strok
 
 
 def as_model_explorer(module: HloModule) -> dict[str, Any]:
-    """The module as Model Explorer's collection of graphs: one for each computation, folds as namespaces.
+    """Return the module as Model Explorer's collection of graphs: one for each computation, folds as namespaces.
 
     Source: google-ai-edge/model-explorer, "Custom JSON graphs" (GraphCollection, Graph, GraphNode).
     """

@@ -52,7 +52,7 @@ class Fold:
     items: list[Item] = field(default_factory=list)
 
     def instructions(self) -> Iterator[HloInstruction]:
-        """All instructions inside, at any depth."""
+        """Yield all instructions inside, at any depth."""
         stack = [iter(self.items)]
         while stack:
             item = next(stack[-1], None)
@@ -64,7 +64,7 @@ class Fold:
                 yield item
 
     def count(self) -> int:
-        """The number of instructions inside."""
+        """Return the number of instructions inside."""
         return sum(1 for _ in self.instructions())
 
     def folds(self) -> Iterator[Fold]:
@@ -77,7 +77,7 @@ class Fold:
 
 
 def fold_computation(computation: HloComputation) -> Fold:
-    """The tree of a computation."""
+    """Return the tree of a computation."""
     whole = Fold(computation.name, "computation")
     if len(computation.instructions) <= _SMALL:
         whole.items = list(computation.instructions)
@@ -92,7 +92,7 @@ def fold_computation(computation: HloComputation) -> Fold:
 
 
 def opened(whole: Fold, most: int) -> list[Fold]:
-    """The folds to open, holders first, so that a drawing of the tree has at most `most` boxes."""
+    """Return the folds to open, holders first, so that a drawing of the tree has at most `most` boxes."""
     found, boxes, queue = [whole], len(whole.items), deque(i for i in whole.items if isinstance(i, Fold))
     while queue:
         fold = queue.popleft()
@@ -108,7 +108,7 @@ def opened(whole: Fold, most: int) -> list[Fold]:
 
 @cache
 def scope_of(op_name: str) -> tuple[str, ...]:
-    """The scopes of an operation's name, without the operation: `jit(f)/block_0/dot` is jit(f), block_0.
+    """Return the scopes of an operation's name, without the operation: `jit(f)/block_0/dot` is jit(f), block_0.
 
     So many at most that a tree of them can be walked through.
     """
@@ -125,7 +125,7 @@ def scope_of(op_name: str) -> tuple[str, ...]:
 
 
 def _scopes(computation: HloComputation) -> dict[HloInstruction, tuple[str, ...]]:
-    """The scope of each instruction; one that names none stands where all of its users do."""
+    """Return the scope of each instruction; one that names none stands where all of its users do."""
     found: dict[HloInstruction, tuple[str, ...]] = {}
     users = computation.users()
     for instruction in reversed(computation.instructions):
@@ -141,7 +141,7 @@ def _scopes(computation: HloComputation) -> dict[HloInstruction, tuple[str, ...]
 
 
 def _common(scopes: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """The longest beginning that all scopes share."""
+    """Return the longest beginning that all scopes share."""
     if not scopes:
         return ()
     low, high = min(scopes), max(scopes)
@@ -263,7 +263,7 @@ def _times(words: list[Hashable], period: int) -> list[int]:
 
 
 def _within_limits(items: list[Item]) -> list[Item]:
-    """The items, gathered so that few enough are left: parameters, constants, stretches that repeat, ranges."""
+    """Return the items, gathered so that few enough are left: parameters, constants, stretches that repeat, ranges."""
     if len(items) <= MOST_BOXES:
         return items
     items = _gathered(_gathered(items, "parameter", "parameters"), "constant", "constants")
@@ -273,7 +273,7 @@ def _within_limits(items: list[Item]) -> list[Item]:
 
 
 def _gathered(items: list[Item], opcode: str, kind: Kind) -> list[Item]:
-    """The instructions of an opcode, where they are many, as one fold in the place of the first."""
+    """Return the instructions of an opcode, where they are many, as one fold in the place of the first."""
     chosen = [i for i in items if isinstance(i, HloInstruction) and i.opcode == opcode]
     if len(chosen) < _FEWEST_LAYERS or len(chosen) == len(items):
         return items
@@ -285,7 +285,7 @@ def _gathered(items: list[Item], opcode: str, kind: Kind) -> list[Item]:
 
 
 def _cut(items: list[Item]) -> list[Item]:
-    """The items in ranges, and those in ranges again, until few are left; a few folds stay beside the ranges."""
+    """Return the items in ranges, and those in ranges again, until few are left; a few folds stay beside the ranges."""
     folds = [i for i in items if isinstance(i, Fold)]
     if 0 < len(folds) <= MOST_BOXES // 2 and len(items) > MOST_BOXES:
         items = _runs(items)
@@ -318,7 +318,7 @@ def _range_label(items: Sequence[Item]) -> str:
 
 
 def _edge(item: Item, side: int) -> str:
-    """The name of the first or last thing in a range."""
+    """Return the name of the first or last thing in a range."""
     while isinstance(item, Fold) and item.kind in ("range", "layer"):
         item = item.items[side]
     return item.name if isinstance(item, HloInstruction) else item.label

@@ -50,7 +50,7 @@ def laid_out(boxes: Sequence[Box], edges: Sequence[tuple[int, int]]) -> tuple[fl
 
 
 def _layer_of(above: Sequence[Sequence[int]], below: Sequence[Sequence[int]]) -> list[int]:
-    """The layer of each box: one more than the lowest of those above it."""
+    """Return the layer of each box: one more than the lowest of those above it."""
     found = [0] * len(above)
     waiting = [len(a) for a in above]
     ready = [n for n, count in enumerate(waiting) if not count]

@@ -19,7 +19,7 @@ def notebook_cell(module: HloModule) -> str:
 
 
 def drawing(module: HloModule) -> str:
-    """The image; nothing for a module under construction, of which the text says what it lacks.
+    """Return the image; nothing for a module under construction, of which the text says what it lacks.
 
     It stands in an <img>: a drawing's style would otherwise hold for all the notebook, and nothing in it can run.
     """

@@ -30,7 +30,7 @@ class Values:
 
 
 def read_values(path: str) -> Values:
-    """The values in a file of `run --trace` (.npz) or `isolate --format json`. Raises HloError (R110, R150)."""
+    """Return the values in a file of `run --trace` (.npz) or `isolate --format json`. Raises HloError (R110, R150)."""
     try:
         with open(path, "rb") as file:
             begin = file.read(2)
@@ -139,7 +139,7 @@ class _Named:
         return _only([self._inside[c][last] for c in computations if last in self._inside[c]]) or self._single(last)
 
     def blamed(self, finding: Mapping[str, Any]) -> HloInstruction | None:
-        """The instruction that a record of `isolate` names."""
+        """Return the instruction that a record of `isolate` names."""
         name, computation = str(finding.get("instruction")), finding.get("computation")
         found = [i for c, inside in self._inside.items() if c.name == computation and (i := inside.get(name))]
         return _only(found) or self._single(name)
@@ -153,7 +153,7 @@ def _only(found: Sequence[HloInstruction]) -> HloInstruction | None:
 
 
 def worst_state(states: Iterable[str]) -> str:
-    """The state that a person wants to hear of first."""
+    """Return the state that a person wants to hear of first."""
     return min(states, key=("wrong", "nan", "infinity", "finite").index, default="finite")
 
 

@@ -112,7 +112,7 @@ def _inside(module: ViewedModule, computations: Iterable[HloComputation | None])
 
 
 def _distance(step: int) -> int:
-    """A distance without -1, which means that there is none."""
+    """Return a distance without -1, which means that there is none."""
     return step if step >= 0 else step - 1
 
 
@@ -158,7 +158,7 @@ def _short(text: str) -> str:
 
 
 def _steps(numbers: list[int]) -> list[int]:
-    """The numbers as differences from one to the next."""
+    """Return the numbers as differences from one to the next."""
     return [b - a for a, b in zip([0, *numbers], numbers, strict=False)]
 
 

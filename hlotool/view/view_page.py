@@ -29,7 +29,7 @@ _SCRIPTS = ("module_data", "overlay_colours", "graph_pane", "text_pane", "detail
 
 
 def module_page(name: str, module: HloModule, values: Values | None = None, *, lints: bool = True) -> str:
-    """The page of a module, with findings, costs, shardings, and values where some are given.
+    """Return the page of a module, with findings, costs, shardings, and values where some are given.
 
     Raises HloError (R150) for values of which none is of an instruction of the module.
     """
@@ -42,7 +42,7 @@ def module_page(name: str, module: HloModule, values: Values | None = None, *, l
 
 def pair_page(names: Sequence[str], modules: Sequence[HloModule], values: Values | None = None, *, lints: bool = True
               ) -> str:
-    """The page of two modules beside each other, with what `diff` matches; values are those of the first.
+    """Return the page of two modules beside each other, with what `diff` matches; values are those of the first.
 
     Raises HloError (R150) for values of which none is of an instruction of the first.
     """
@@ -73,7 +73,7 @@ class FolderPage:
 
 def folder_page(path: str, chains: Sequence[Chain], reader: DumpReader, *, lints: bool = False,
                 most_bytes: int = MOST_BYTES) -> FolderPage:
-    """The page of a folder of dumps: the passes of each chain as a time line, each pass as two modules.
+    """Return the page of a folder of dumps: the passes of each chain as a time line, each pass as two modules.
 
     The longest chains come first. Dumps for which the page has no room within `most_bytes` stand in the time line
     without their modules; so do those that cannot be read or shown.
@@ -214,6 +214,6 @@ def _file(name: str) -> str:
 
 @cache
 def _engine() -> str:
-    """The layout engine, under its licence."""
+    """Return the layout engine, under its licence."""
     licence = _file("vendor/dagre/LICENSE.txt").replace("*/", "* /").replace("/*", "/ *")
     return f"/*! @dagrejs/dagre 3.1.3\n{licence}*/\n{_file('vendor/dagre/dagre.min.js')}"

@@ -33,7 +33,7 @@ class Transfer:
 
 
 def transfers(cost: ModuleCost) -> list[Transfer]:
-    """Every collective of a module that runs, what sends most first.
+    """Return every collective of a module that runs, what sends most first.
 
     All-reduce sends 2 (n - 1) / n of its operands, all-gather (n - 1) / n of its result, reduce-scatter and all-to-all
     (n - 1) / n of their operands, the others their operands: what a ring of n devices needs at least.
@@ -84,7 +84,7 @@ def _written(groups: object) -> str:
 
 
 def _group_size(module: HloModule, instruction: HloInstruction, groups: object) -> int:
-    """The size of the largest group; all devices where there are no groups."""
+    """Return the size of the largest group; all devices where there are no groups."""
     if isinstance(groups, ReplicaGroups) and groups.is_listed:
         try:
             return max(groups.sizes(), default=0)

@@ -52,7 +52,7 @@ _ORDERS: tuple[Callable[[Interval], tuple[int, int, int]], ...] = (
 
 
 def _placed(buffers: Sequence[Interval]) -> int:
-    """The end of the highest buffer, where each takes the smallest gap that it fits into, in this order."""
+    """Return the end of the highest buffer, where each takes the smallest gap that it fits into, in this order."""
     placed: list[tuple[int, Interval]] = []  # by offset
     end = 0
     for buffer in buffers:
@@ -63,7 +63,7 @@ def _placed(buffers: Sequence[Interval]) -> int:
 
 
 def _offset(placed: Sequence[tuple[int, Interval]], buffer: Interval) -> int:
-    """The lowest offset of the smallest gap between what lives at the same time."""
+    """Return the lowest offset of the smallest gap between what lives at the same time."""
     best, best_room, free = -1, 0, 0
     for offset, other in placed:
         if not other.meets(buffer):
@@ -107,5 +107,5 @@ def combined_size(pieces: Sequence[Piece]) -> int:
 
 
 def aligned(offset: int) -> int:
-    """The next offset at which a buffer may begin."""
+    """Return the next offset at which a buffer may begin."""
     return -(-offset // ALIGNMENT) * ALIGNMENT

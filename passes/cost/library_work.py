@@ -13,7 +13,7 @@ def is_marker(call: HloInstruction) -> bool:
 
 
 def standing_for(call: HloInstruction) -> HloComputation | None:
-    """A computation that does what a library call does; None where its target or configuration is not known."""
+    """Return a computation that does what a library call does; None where its target or configuration is not known."""
     from hlotool.passes.lift import lift_library_calls_recovering
 
     computation = alone(call, "alone")

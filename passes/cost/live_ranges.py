@@ -87,7 +87,7 @@ _Alias: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
 
 @no_collection()
 def peak_memory(module: HloModule) -> PeakMemory:
-    """The most memory that a run needs, arguments and results included, and what takes it."""
+    """Return the most memory that a run needs, arguments and results included, and what takes it."""
     is_scheduled = bool(module.attributes.get("is_scheduled"))
     aliases = [a for a in module.attributes.get("input_output_alias") or () if isinstance(a, Aliasing)]
     sites = call_sites(module)
@@ -134,7 +134,7 @@ class _Layout:
         self.needs = combined_size(self._pieces(at_once))
 
     def _result_places(self, computation: HloComputation, donated: Iterable[_Alias]) -> list[Place]:
-        """A place for each result, with the result in it, and the argument that lies there before."""
+        """Return a place for each result, with the result in it, and the argument that lies there before."""
         places: dict[Buffer, Place] = {}
         trees = self.timeline.trees
         result = trees.get(computation.root)
@@ -221,7 +221,7 @@ class _Layout:
                     buffer.within, root.last_use = root, buffer.last_use
 
     def _sweep(self) -> tuple[int, HloInstruction | None, int]:
-        """The most that lives at once; where; and when."""
+        """Return the most that lives at once; where; and when."""
         order = self.timeline.order
         begun, ended = [0] * len(order), [0] * len(order)
         for buffer in itertools.chain.from_iterable(self.timeline.made):
@@ -259,7 +259,7 @@ class _Layout:
                 *[Piece(0, False)] * threads]
 
     def live(self) -> Iterator[LiveBuffer]:
-        """The temporaries that live at the worst moment."""
+        """Yield the temporaries that live at the worst moment."""
         for made in self.timeline.made[:self._time + 1]:
             for buffer in made:
                 if _needs_room(buffer) and any(start <= self._time <= end for start, end in buffer.spans()):

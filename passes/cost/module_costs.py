@@ -75,7 +75,7 @@ class ModuleCost:
                 if any(UNBOUNDED in shape.dims for _, shape in row.instruction.shape.leaves())]
 
     def by(self, grouping: str) -> dict[str, Cost]:
-        """The total by `instruction`, `opcode`, `computation`, `scope` or `line`, the dearest first.
+        """Return the total by `instruction`, `opcode`, `computation`, `scope` or `line`, the dearest first.
 
         By opcode, scope and line, a fusion's arithmetic belongs to what it fuses, its traffic to the fusion. Raises
         KeyError for another grouping.
@@ -90,14 +90,14 @@ class ModuleCost:
         return dict(sorted(found.items(), key=lambda item: _weight(item[1]), reverse=True))
 
     def named(self) -> Iterator[tuple[str, CostRow]]:
-        """The rows with their instructions' names, behind the computation's name where several have one."""
+        """Yield the rows with their instructions' names, behind the computation's name where several have one."""
         times = Counter(row.instruction.name for row in self.rows)
         for row in self.rows:
             name = row.instruction.name
             yield (name if times[name] == 1 else f"{row.computation.name}/{name}"), row
 
     def spread(self) -> Iterator[CostRow]:
-        """The rows with fusions taken apart: their traffic, and the arithmetic of each instruction in them."""
+        """Yield the rows with fusions taken apart: their traffic, and the arithmetic of each instruction in them."""
         return self._taken_apart(self.rows)
 
     def parts(self, row: CostRow) -> Iterator[CostRow]:

@@ -54,7 +54,7 @@ class Roofline:
 
 @cache
 def devices() -> dict[str, Device]:
-    """The devices that are known, by name."""
+    """Return the devices that are known, by name."""
     rows = tomllib.loads(resources.files("hlotool.passes.cost").joinpath("devices.toml").read_text("utf-8"))
     return {name: Device(name, row["flops"], row["vector_flops"], row["bandwidth"], int(row["memory"]), row["source"])
             for name, row in rows.items()}
@@ -74,7 +74,7 @@ class RowTime:
 
 
 def _row_times(cost: ModuleCost, device: Device) -> Iterator[RowTime]:
-    """Each instruction's least times on a device."""
+    """Yield each instruction's least times on a device."""
     for row in cost.rows:
         products = [(p.instruction.operands[0].shape.element_type, p.once.flops * p.executions // row.executions)
                     for p in cost.parts(row) if is_a(p.instruction, "sums") and row.executions]

@@ -99,7 +99,7 @@ _NOTHING = Members(None, ())
 
 
 def found(buffer: Buffer) -> Buffer:
-    """The piece of memory that a buffer is, after all that was merged."""
+    """Return the piece of memory that a buffer is, after all that was merged."""
     root = buffer
     while root.same_as is not None:
         root = root.same_as
@@ -109,7 +109,7 @@ def found(buffer: Buffer) -> Buffer:
 
 
 def buffers(tree: Tree, *, tables: bool = False) -> Sequence[Buffer]:
-    """The pieces of memory of a value, in order."""
+    """Return the pieces of memory of a value, in order."""
     if isinstance(tree, Buffer):  # as nearly all are
         return (tree if tree.same_as is None else found(tree),)
     pieces: list[Buffer] = []
@@ -126,7 +126,7 @@ def buffers(tree: Tree, *, tables: bool = False) -> Sequence[Buffer]:
 
 
 def member(tree: Tree, index: Sequence[int]) -> Tree:
-    """A part of a value; nothing where there is none."""
+    """Return a part of a value; nothing where there is none."""
     for i in index:
         if not isinstance(tree, Members) or not 0 <= i < len(tree.trees):
             return _NOTHING
@@ -183,7 +183,7 @@ class Timeline:
             yield instruction
 
     def _own(self, instruction: HloInstruction) -> list[HloComputation]:
-        """The computations that an instruction runs and nobody else does, in the order in which they run."""
+        """Return the computations that an instruction runs and nobody else does, in the order in which they run."""
         if instruction.opcode not in RUNS:
             return []
         called = list(instruction.called_computations())
@@ -259,7 +259,7 @@ class Timeline:
         return made
 
     def _begun(self, instruction: HloInstruction, state: Members, given: list[Tree]) -> Tree:
-        """The state of what is started: its operands lie where they lay, beside the result.
+        """Return the state of what is started: its operands lie where they lay, beside the result.
 
         Source: XLA, HloDataflowAnalysis::UpdateAsyncStartValueSet and its siblings.
         """
@@ -280,7 +280,7 @@ class Timeline:
         return Members(state.table, tuple(trees))
 
     def _lying(self, result: Tree, index: Sequence[int], operand: Tree) -> Tree:
-        """A result of which the part at an index lies where an operand lay, as a call promises it."""
+        """Return a result of which the part at an index lies where an operand lay, as a call promises it."""
         if index:
             if not isinstance(result, Members) or not 0 <= index[0] < len(result.trees):
                 return result
@@ -296,7 +296,7 @@ class Timeline:
         return given
 
     def _called(self, instruction: HloInstruction) -> list[HloComputation]:
-        """The computations of an instruction that have run in this order, just before it."""
+        """Return the computations of an instruction that have run in this order, just before it."""
         if instruction.opcode not in _PASSES_ON:
             return []
         return [c for c in instruction.called_computations()
@@ -316,7 +316,7 @@ class Timeline:
     needs: int = 0
 
     def _state(self, state: Tree, after: Tree) -> Tree:
-        """The result of a loop: what the body makes lies where the state lay, unless that is an argument."""
+        """Return the result of a loop: what the body makes lies where the state lay, unless that is an argument."""
         if isinstance(state, Members) and isinstance(after, Members):
             if state.table is not None and after.table is not None:
                 self._unite(found(state.table), found(after.table))
@@ -384,7 +384,7 @@ def call_sites(module: HloModule) -> Counter[HloComputation]:
 
 
 def _view(tree: Tree, view: HloInstruction) -> Tree:
-    """A value in another form; of an asynchronous chain's end the result in the state, or what has its form."""
+    """Return a value in another form; of an asynchronous chain's end the result in the state, or what has its form."""
     shape = view.shape
     if view.opcode.endswith("-done") and isinstance(tree, Members) and len(tree.trees) > 1:
         result = tree.trees[0 if view.opcode == "copy-done" else 1]

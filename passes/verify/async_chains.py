@@ -21,7 +21,7 @@ class Chains:
         self._home = {p: c for c in module.computations for p in c.parameters()}
 
     def starts_of(self, value: HloInstruction) -> list[HloInstruction]:
-        """Every instruction that may have started what a value holds, in the order in which they are found."""
+        """Return every instruction that may have started what a value holds, in the order in which they are found."""
         found: dict[HloInstruction, None] = {}
         seen: set[tuple[HloInstruction, Path]] = set()
         left: list[tuple[HloInstruction, Path]] = [(value, ())]
@@ -67,7 +67,7 @@ class Chains:
 
 
 def _bodies(caller: HloInstruction) -> tuple[HloComputation, ...]:
-    """The computations whose results a caller gives."""
+    """Return the computations whose results a caller gives."""
     if caller.opcode == "while":
         body = caller.attributes.get("body")
         return (body,) if isinstance(body, HloComputation) else ()

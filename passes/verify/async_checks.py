@@ -198,7 +198,7 @@ def _contradiction(module: HloModule, instruction: HloInstruction, base: str) ->
 
 
 def _start_of(link: HloInstruction) -> HloInstruction:
-    """The beginning of the chain of updates that a link goes on with."""
+    """Return the beginning of the chain of updates that a link goes on with."""
     start = link.operands[0]
     while step_of(start.opcode)[1] == "update" and start.operands:
         start = start.operands[0]
@@ -206,7 +206,7 @@ def _start_of(link: HloInstruction) -> HloInstruction:
 
 
 def _started_by(done: HloInstruction) -> HloComputation | None:
-    """The computation that the async-start at the beginning of the chain names, where there is one."""
+    """Return the computation that the async-start at the beginning of the chain names, where there is one."""
     start = _start_of(done)
     calls = start.attributes.get("calls")
     return calls if start.opcode == "async-start" and isinstance(calls, HloComputation) else None

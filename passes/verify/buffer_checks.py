@@ -122,7 +122,7 @@ def _writers(module: HloModule, computation: HloComputation) -> Iterator[Diagnos
 
 def _writers_of(giver: HloInstruction, index: tuple[int, ...],
                 users: Mapping[HloInstruction, Sequence[HloInstruction]]) -> list[HloInstruction]:
-    """The instructions that may write the buffer at an index of what an instruction gives, in order."""
+    """Return the instructions that may write the buffer at an index of what an instruction gives, in order."""
     found: dict[HloInstruction, None] = {}
     seen, waiting = {(giver, index)}, [(giver, index)]
     while waiting:

@@ -27,12 +27,12 @@ Threads = dict[HloComputation, str]
 
 
 def thread_of(computation: HloComputation, started: Threads) -> str:
-    """The execution thread of a computation: the written one, else that of the async-start that calls it."""
+    """Return the execution thread of a computation: the written one, else that of the async-start that calls it."""
     return str(computation.attributes.get("execution_thread") or started.get(computation, MAIN))
 
 
 def started_threads(contents: Contents) -> Threads:
-    """The threads that starts give to the computations they call."""
+    """Return the threads that starts give to the computations they call."""
     return {c: str(i.attributes.get("async_execution_thread") or MAIN)
             for i in contents.of(("async-start",)) for c in i.called_computations()}
 

@@ -42,7 +42,7 @@ def verify_layouts(module: HloModule, profile: str) -> Iterator[Diagnostic]:
 
 
 def layout_of(shape: Shape) -> Layout:
-    """The layout of an array; one that is not written is the default."""
+    """Return the layout of an array; one that is not written is the default."""
     return shape.layout if shape.layout is not None else Layout.descending(shape.rank)
 
 

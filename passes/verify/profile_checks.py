@@ -71,7 +71,7 @@ def _recovery(module: HloModule) -> Iterator[Diagnostic]:
 
 
 def _behind(begin: Position, line: int, column: int) -> Position:
-    """A place of a text that begins at a place of another one."""
+    """Return a place of a text that begins at a place of another one."""
     return Position(begin.line + line - 1, column + (begin.column - 1 if line == 1 else 0))
 
 
@@ -97,7 +97,7 @@ def fits_origin(text: str, shape: Shape) -> bool:
 
 
 def _tree(tokens: list[str], at: int) -> tuple[int, list[object] | None]:
-    """The tree at a token: a list for each `( ... )`, None for a leaf; the end is -1 for what is no tree."""
+    """Return the tree at a token: a list for each `( ... )`, None for a leaf; the end is -1 for what is no tree."""
     if tokens[at:at + 1] == ["("]:
         members: list[object] = []
         at += 1

@@ -58,7 +58,7 @@ class InstructionChecks:
         self._look(computation)
 
     def findings(self) -> list[Diagnostic]:
-        """Every finding, at the place where its instruction stands now."""
+        """Return every finding, at the place where its instruction stands now."""
         return [report_finding(self._module, *wrong) for found in self._found.values() for wrong in found]
 
     def failed_lines(self) -> set[int]:

@@ -90,7 +90,7 @@ def _same(module: HloModule, instruction: HloInstruction, others: Sequence[HloIn
 
 
 def _plain(instruction: HloInstruction) -> object:
-    """A sharding as it compares: one for all leaves of a tuple as one for each, names and notes left out."""
+    """Return a sharding as it compares: one for all leaves of a tuple as one for each, names and notes left out."""
     sharding = instruction.attributes.get("sharding")
     if not isinstance(sharding, Sharding) or instruction.shape is None:
         return None

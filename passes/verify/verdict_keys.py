@@ -62,7 +62,7 @@ class Signatures:
         return value if isinstance(value, (int, str)) else id(value)
 
     def _of_computation(self, computation: HloComputation) -> int:
-        """The number of a computation's structure; callees first, without recursion, for chains may be long."""
+        """Return the number of a computation's structure; callees first, without recursion, for chains may be long."""
         known = self._computations
         if computation in known:
             return known[computation]

@@ -67,7 +67,7 @@ LAYOUT_SENSITIVE = frozenset({"scheduled", "cpu", "gpu"})
 
 @no_collection()
 def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
-    """Every finding about a module, in the order of the text.
+    """Return every finding about a module, in the order of the text.
 
     The profile says what is expected of the module: `unoptimized`, what a frontend writes, where folds and
     normalizations may mix floats of several precisions; in all others nothing may. `strict`: broadcasts in order,
@@ -89,7 +89,7 @@ def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
 @no_collection()
 def verify_as_read(module: HloModule, profile: str = "unoptimized", contents: Contents | None = None
                    ) -> list[Diagnostic]:
-    """The same about a module that was read from a text just now, so that nobody can have changed it.
+    """Return the same about a module that was read from a text just now, so that nobody can have changed it.
 
     Reading makes none whose objects do not hang together, or whose values text cannot hold: that is not asked again.
     """
@@ -275,7 +275,7 @@ class Checker:
 
 
 def unknown_opcode(opcode: str) -> Finding:
-    """The finding about an opcode that there is not, or no more."""
+    """Return the finding about an opcode that there is not, or no more."""
     message, part = f"there is no operation {opcode}", opcode_pattern(opcode)
     old = OLD_OPCODES.get(opcode)
     if old is not None:
@@ -287,7 +287,7 @@ def unknown_opcode(opcode: str) -> Finding:
 
 
 def unknown_attribute(record: Op, name: str) -> Finding:
-    """The finding about an attribute that the operation does not have."""
+    """Return the finding about an attribute that the operation does not have."""
     message, part = f"{record.opcode} has no attribute {name}", rf"\b({re.escape(name)})\s*="
     old = OLD_ATTRIBUTES.get((record.opcode, name)) or OLD_ATTRIBUTES.get(("", name))
     if old is not None:
@@ -349,7 +349,7 @@ def _widened(operand: HloInstruction) -> HloInstruction:
 
 
 def relaid(inferred: Shape, written: Shape) -> str:
-    """The text of an inferred shape, laid out as the written one where that fits."""
+    """Return the text of an inferred shape, laid out as the written one where that fits."""
     if inferred.is_array and written.is_array and inferred.rank == written.rank:
         return str(Shape.array(inferred.element_type, inferred.dims, written.layout, inferred.dynamic))
     return inferred.text(False)

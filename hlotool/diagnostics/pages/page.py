@@ -22,7 +22,7 @@ _INLINE = re.compile(r"<(style|script)>(.*?)</\1>", re.S)
 
 @cache
 def style() -> str:
-    """The style that all pages begin with."""
+    """Return the style that all pages begin with."""
     return resources.files("hlotool.diagnostics.pages").joinpath("style.css").read_text("utf-8")
 
 
@@ -34,12 +34,12 @@ def head() -> str:
 
 @cache
 def hlo_text() -> str:
-    """The script that colours HLO."""
+    """Return the script that colours HLO."""
     return resources.files("hlotool.diagnostics.pages").joinpath("hlo_text.js").read_text("utf-8")
 
 
 def filled(template: str, parts: Mapping[str, str]) -> str:
-    """The template with `{{NAME}}` replaced by parts, which are HTML, CSS or JavaScript already.
+    """Return the template with `{{NAME}}` replaced by parts, which are HTML, CSS or JavaScript already.
 
     `{{HEAD}}` is what pages begin with, `{{STYLE}}` the shared style, `{{HLO_TEXT}}` the script that colours HLO,
     and `{{CSP}}`, in front of every style and script, the policy. Raises KeyError for a part that is not given.
@@ -54,7 +54,7 @@ def _put(template: str, parts: Mapping[str, str]) -> str:
 
 
 def policy(code: str) -> str:
-    """The policy of a page: nothing from elsewhere, and of styles and scripts only those of its template.
+    """Return the policy of a page: nothing from elsewhere, and of styles and scripts only those of its template.
 
     `code` is the template with its styles and scripts filled in, and nothing else: what stands in other parts of the
     page comes from files, and must not be allowed by a hash of itself.
@@ -74,11 +74,11 @@ def plain(text: str) -> str:
 
 
 def packed(text: str) -> str:
-    """A text as base64 of gzip, which needs no escaping anywhere; lone surrogates become question marks."""
+    """Return a text as base64 of gzip, which needs no escaping anywhere; lone surrogates become question marks."""
     return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)).decode("ascii")
 
 
 def script_data(value: Any) -> str:
-    """A value as JSON for a script element of data: nothing in it can end the element."""
+    """Return a value as JSON for a script element of data: nothing in it can end the element."""
     text = json.dumps(value, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

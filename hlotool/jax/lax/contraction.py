@@ -31,7 +31,7 @@ def _ragged_dot(code: FunctionCode, i: HloInstruction) -> str:
 
 
 def _how(i: HloInstruction) -> str:
-    """The keywords for precision and for the type of the result."""
+    """Return the keywords for precision and for the type of the result."""
     said = ""
     if algorithm := i.attributes.get("algorithm", ""):
         preset = algorithm.removeprefix("dot_").upper()

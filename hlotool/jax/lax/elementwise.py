@@ -46,7 +46,7 @@ def plain_function(computation: HloComputation) -> str | None:
 
 
 def _meant(instruction: HloInstruction) -> str:
-    """The opcode, with arithmetic on truth values as logic."""
+    """Return the opcode, with arithmetic on truth values as logic."""
     is_truth = instruction.operands[0].shape.element_type == "pred"
     return _OF_TRUTH.get(instruction.opcode, instruction.opcode) if is_truth else instruction.opcode
 
@@ -62,7 +62,7 @@ def _unary(code: FunctionCode, i: HloInstruction) -> str:
 
 
 def _through_bytes(i: HloInstruction, function: str, operands: list[str]) -> str:
-    """A call; on integers that fill no byte, for which JAX has few functions, on bytes of the same values."""
+    """Return a call; on integers that fill no byte, for which JAX has few functions, on bytes of the same values."""
     dtype = dtype_of(i.operands[0])
     if not dtype.is_integral or dtype.bits >= 8 or i.opcode not in _OF_BYTES:
         return f"{function}({', '.join(operands)})"

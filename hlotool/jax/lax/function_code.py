@@ -39,7 +39,7 @@ class Context(Protocol):
     """The code around a function, as far as the function needs it."""
 
     def function(self, computation: HloComputation) -> str:
-        """The name of the function that a computation is."""
+        """Return the name of the function that a computation is."""
         ...
 
     def helper(self, name: str) -> str:
@@ -59,7 +59,7 @@ class FunctionCode:
         self._users = computation.users()
 
     def text(self, name: str) -> str:
-        """The function's definition. Raises NotWritable, its `instruction` saying where."""
+        """Return the function's definition. Raises NotWritable, its `instruction` saying where."""
         parameters = self.computation.parameters()
         arguments = [self._argument(p) for p in parameters]
         for instruction in post_order(self.computation):
@@ -78,14 +78,14 @@ class FunctionCode:
     # What writers ask for
 
     def operands(self, instruction: HloInstruction) -> list[str]:
-        """The operands as expressions that are names, constants and calls: nothing that needs parentheses."""
+        """Return the operands as expressions that are names, constants and calls: nothing that needs parentheses."""
         return [self.whole(self.values[o]) for o in instruction.operands]
 
     def operand(self, instruction: HloInstruction, number: int = 0) -> str:
         return self.whole(self.values[instruction.operands[number]])
 
     def whole(self, value: Value) -> str:
-        """A value as one expression."""
+        """Return a value as one expression."""
         if isinstance(value, str):
             return value
         inside = ", ".join(map(self.whole, value))
@@ -99,7 +99,7 @@ class FunctionCode:
         return python_literals.weak_number(source.literal.array[()], dtype_of(source))
 
     def scalar(self, instruction: HloInstruction, number: int) -> str:
-        """An operand; one that is a broadcast constant as the scalar, with its type."""
+        """Return an operand; one that is a broadcast constant as the scalar, with its type."""
         operand = instruction.operands[number]
         source = constant_below(operand)
         if source is None:
@@ -124,7 +124,7 @@ class FunctionCode:
         return name
 
     def _taken_apart(self, instruction: HloInstruction, source: str, users: Sequence[HloInstruction]) -> Value:
-        """Names for the elements of a tuple that somebody reads; a line that gives them."""
+        """Return names for the elements of a tuple that somebody reads; a line that gives them."""
         wishes = {u.attributes["index"]: wished_name(u) for u in users}
         values = [self.names.fresh(_element_name(wishes[n], instruction, n)) if n in wishes else "_"
                   for n in range(len(instruction.shape.elements))]
@@ -166,7 +166,7 @@ _INLINE = frozenset({"tuple", "get-tuple-element"})
 
 
 def dtype_of(instruction: HloInstruction) -> DType:
-    """The element type of an array. Raises NotWritable for what is none."""
+    """Return the element type of an array. Raises NotWritable for what is none."""
     name = instruction.shape.element_type
     if not instruction.shape.is_array or name not in DTYPES:
         raise NotWritable(f"JAX has no values of {instruction.shape}")
@@ -174,7 +174,7 @@ def dtype_of(instruction: HloInstruction) -> DType:
 
 
 def constant_below(instruction: HloInstruction) -> HloInstruction | None:
-    """The scalar constant that an instruction is, or broadcasts."""
+    """Return the scalar constant that an instruction is, or broadcasts."""
     if instruction.opcode == "broadcast" and not instruction.operands[0].shape.dims:
         instruction = instruction.operands[0]
     return instruction if instruction.opcode == "constant" and instruction.shape.is_array and (
@@ -189,7 +189,7 @@ def _element_name(wish: str, instruction: HloInstruction, index: int) -> str:
 
 
 def _folded(line: str) -> Iterator[str]:
-    """A line, broken after commas of its outermost parentheses where it is too long."""
+    """Yield a line, broken after commas of its outermost parentheses where it is too long."""
     opening = line.find("(")
     if len(line) <= _WIDTH or opening < 0 or not line.endswith(")"):
         yield line
@@ -205,7 +205,7 @@ def _folded(line: str) -> Iterator[str]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """A list of arguments, cut behind its commas: not those in parentheses or quotes."""
+    """Yield a list of arguments, cut behind its commas: not those in parentheses or quotes."""
     depth, quote, start, escaped = 0, "", 0, False
     for at, c in enumerate(text):
         if quote:

@@ -28,7 +28,7 @@ def _dynamic_update_slice(code: FunctionCode, i: HloInstruction) -> str:
 
 
 def _starts(code: FunctionCode, i: HloInstruction, first: int) -> str:
-    """The indices, one for each dimension; an old form has them in one array."""
+    """Return the indices, one for each dimension; an old form has them in one array."""
     if len(i.operands) == first + 1 and i.operands[first].shape.rank == 1:
         return code.operand(i, first)
     return code.whole(code.operands(i)[first:])
@@ -96,7 +96,7 @@ def _numbers(kind: str, attributes: dict[str, Any], names: dict[str, str]) -> st
 
 
 def _index_vectors(operand: HloInstruction, indices: str, dimension: int) -> str:
-    """The indices with each vector along the last dimension, as JAX has them."""
+    """Return the indices with each vector along the last dimension, as JAX has them."""
     rank = operand.shape.rank
     if dimension == rank:
         return f"jnp.expand_dims({indices}, -1)"

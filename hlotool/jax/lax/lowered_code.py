@@ -35,12 +35,12 @@ def lowered_code(text: str, parameters: Sequence[Shape]) -> HloModule:
 
 
 def _described(parameters: Sequence[Shape]) -> list[tuple[str, tuple[int, ...]]]:
-    """The arrays of shapes as a child takes them: NumPy's name of the element type, and the dimensions."""
+    """Return the arrays of shapes as a child takes them: NumPy's name of the element type, and the dimensions."""
     return [(array.dtype.numpy_name, array.dims) for shape in parameters for _, array in shape.leaves()]
 
 
 def lowered_here(text: str, arrays: list[tuple[str, tuple[int, ...]]]) -> bytes:
-    """The child's part: the program in StableHLO's bytecode."""
+    """Return the child's part: the program in StableHLO's bytecode."""
     import io
 
     import jax

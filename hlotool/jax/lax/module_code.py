@@ -53,7 +53,7 @@ def to_jax_code(module: HloModule) -> str:
 
 
 def _pure(module: HloModule) -> HloModule:
-    """The module without what compilers add, as it comes back from StableHLO."""
+    """Return the module without what compilers add, as it comes back from StableHLO."""
     named = clone_module(module)
     for instruction in named.instructions():
         if instruction.metadata is None and (name := spoken_name(instruction)):

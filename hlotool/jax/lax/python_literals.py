@@ -36,7 +36,7 @@ def weak_number(value: Any, dtype: DType) -> str | None:
 
 
 def scalar(value: Any, dtype: DType) -> str:
-    """A scalar with its type: `jnp.float32(0.5)`."""
+    """Return a scalar with its type: `jnp.float32(0.5)`."""
     kind = element_type(dtype.name)
     if dtype.family == "pred":
         return f"jnp.bool_({bool(value)})"
@@ -52,14 +52,14 @@ def scalar(value: Any, dtype: DType) -> str:
 
 
 def number(value: Any, dtype: DType) -> str:
-    """A float's digits, `jnp.inf` or `jnp.nan`."""
+    """Return a float's digits, `jnp.inf` or `jnp.nan`."""
     if math.isfinite(value):
         return _float(value, dtype)
     return "jnp.nan" if math.isnan(value) else "jnp.inf" if value > 0 else "-jnp.inf"
 
 
 def array(literal: Literal, packer: Callable[[], str]) -> str:
-    """A constant with dimensions; a large one is bytes, unpacked by the function that `packer` names."""
+    """Return a constant with dimensions; a large one is bytes, unpacked by the function that `packer` names."""
     values, dtype = literal.array, DTYPES[literal.shape.element_type]
     kind = element_type(dtype.name)
     if values.size <= _READABLE and dtype.bits >= 8 and not dtype.is_complex and _reads_back(values, dtype):
@@ -86,7 +86,7 @@ def _typed(digits: str, dtype: DType) -> str:
 
 
 def _float(value: Any, dtype: DType) -> str:
-    """The shortest digits that give the same value."""
+    """Return the shortest digits that give the same value."""
     short = str(value)
     made = dtype.numpy.type
     try:

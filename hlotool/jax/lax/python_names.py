@@ -37,7 +37,7 @@ class Names:
 
 
 def identifier(text: str) -> str:
-    """A text as an identifier of ASCII letters, digits and underscores: `params['w']` is `params_w`."""
+    """Return a text as an identifier of ASCII letters, digits and underscores: `params['w']` is `params_w`."""
     word = re.sub(r"_+", "_", re.sub(r"\W", "_", text, flags=re.ASCII)).strip("_")[:_LONGEST].strip("_")
     return word if word and not word[0].isdigit() else f"v{word}" if word else "value"
 
@@ -52,7 +52,7 @@ def wished_name(instruction: HloInstruction) -> str:
 
 
 def spoken_name(instruction: HloInstruction) -> str:
-    """A name that somebody gave an instruction; empty where it only says the operation, or would say nothing."""
+    """Return a name that somebody gave an instruction; empty where it only says the operation, or would say nothing."""
     name = _without_number(instruction.name)
     if instruction.opcode in ("parameter", "constant") or name.startswith(instruction.opcode.partition("-")[0]):
         return ""

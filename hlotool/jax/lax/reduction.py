@@ -10,7 +10,7 @@ refuses("JAX's scan goes over whole rows and not over scalars", "scan")
 
 
 def combiner(code: FunctionCode, computation: HloComputation, count: int) -> str:
-    """A function of two values, of two tuples where `count` arrays are reduced together."""
+    """Return a function of two values, of two tuples where `count` arrays are reduced together."""
     if count == 1:
         return plain_function(computation) or code.called(computation)
     return f"lambda a, b: {code.called(computation)}(*a, *b)"

@@ -42,7 +42,7 @@ class Part:
         return changed
 
     def offset(self, line: int, column: int) -> int | None:
-        """The offset of a place of the file, None where it lies outside of this module; both count from 1."""
+        """Return the offset of a place of the file, None where it lies outside of this module; both count from 1."""
         return self.source.offset(Position(line, column))
 
 
@@ -80,7 +80,7 @@ class Document:
         return self.parts[0] if self.parts[0].source.text == self.text else None
 
     def changed(self, changes: Sequence[Change], lines: Lines) -> tuple[Document, list[Changed]] | None:
-        """The document after some changes, and what was read again; it takes the module over, which is changed.
+        """Return the document after some changes, and what was read again; it takes the module over, which is changed.
 
         None where all of the text must be read again; then this document is of no more use, too.
         """
@@ -106,7 +106,7 @@ class Document:
         return found
 
     def at(self, line: int, column: int) -> tuple[Part, int] | None:
-        """The module at a place, and the offset in its text; both count from 1."""
+        """Return the module at a place, and the offset in its text; both count from 1."""
         # The last one that begins on the line or above it: a text may hold thousands.
         number = bisect.bisect_right(self.parts, line, key=lambda part: part.source.first_line) - 1
         if number < 0 or (offset := self.parts[number].offset(line, column)) is None:
@@ -114,7 +114,7 @@ class Document:
         return self.parts[number], offset
 
     def name_at(self, line: int, column: int) -> tuple[Part, Occurrence] | None:
-        """The name that stands at a place."""
+        """Return the name that stands at a place."""
         place = self.at(line, column)
         found = place[0].names.at(place[1]) if place else None
         return (place[0], found) if place and found else None

@@ -41,7 +41,7 @@ class Places:
         self.lines, self.codec, self.uri = document.lines, codec, uri
 
     def place(self, at: Position) -> lsp.Position:
-        """The client's position of a line and column; what has no place stands at the start."""
+        """Return the client's position of a line and column; what has no place stands at the start."""
         given = lsp.Position(max(0, min(at.line, len(self.lines)) - 1), max(0, at.column - 1))
         return self.codec.position_to_client_units(self.lines, given)
 
@@ -49,7 +49,7 @@ class Places:
         return lsp.Range(self.place(start), self.place(end))
 
     def of(self, part: Part, start: int, end: int) -> lsp.Range:
-        """The range of two offsets of a module's text."""
+        """Return the range of two offsets of a module's text."""
         return self.range(part.source.position(start), part.source.position(end))
 
     def read(self, position: lsp.Position) -> tuple[int, int]:
@@ -93,7 +93,7 @@ def _page(text: str, where: lsp.Range) -> lsp.Hover:
 
 
 def _word_at(part: Part, offset: int) -> tuple[str, int] | None:
-    """The word around an offset, and where it starts."""
+    """Return the word around an offset, and where it starts."""
     text = part.source.text
     start = offset
     while start > 0 and _WORD.match(text, start - 1):
@@ -116,7 +116,7 @@ def _about(part: Part, item: Item) -> str:
 
 
 def _inferred(item: HloInstruction) -> Iterator[str]:
-    """The shape by the operation's rule, where it is not the one that is written."""
+    """Yield the shape by the operation's rule, where it is not the one that is written."""
     record = OPS.get(item.opcode)
     seen = itertools.chain(item.operands, *(c.instructions for c in item.called_computations()))
     if record is None or any(i.shape is None for i in seen):  # where that could not be read
@@ -142,7 +142,7 @@ def _summary(opcode: str) -> Iterator[str]:
 
 
 def _code(text: str) -> str:
-    """A block of code that no back quote of the text ends."""
+    """Return a block of code that no back quote of the text ends."""
     fence = "`" * max(3, 1 + _longest_quote(text))
     return f"{fence}hlo\n{visible(text)}\n{fence}"
 
@@ -165,7 +165,7 @@ def _plain(text: str) -> str:
 
 
 def documentation(record: Op) -> str:
-    """An operation's page: its signature, its documentation with the constraints, its source."""
+    """Return an operation's page: its signature, its documentation with the constraints, its source."""
     operands = [*record.operands[:-1], f"*{record.operands[-1]}"] if record.is_variadic else record.operands
     attributes = [a.name if a.is_required else f"{a.name}?" for a in record.attributes]
     signature = f"{record.opcode}({', '.join(operands)}){''.join(f', {a}=' for a in attributes)}"
@@ -182,7 +182,7 @@ def definition(document: Document, places: Places, at: lsp.Position) -> lsp.Loca
 
 
 def references(document: Document, places: Places, at: lsp.Position, with_definition: bool) -> list[lsp.Location]:
-    """Every place that names what is named here."""
+    """Return every place that names what is named here."""
     found = document.name_at(*places.read(at))
     if found is None:
         return []
@@ -191,7 +191,7 @@ def references(document: Document, places: Places, at: lsp.Position, with_defini
 
 
 def highlights(document: Document, places: Places, at: lsp.Position) -> list[lsp.DocumentHighlight]:
-    """The same, for the editor to mark."""
+    """Return the same, for the editor to mark."""
     kinds = lsp.DocumentHighlightKind
     found = document.name_at(*places.read(at))
     if found is None:
@@ -206,13 +206,13 @@ class CannotRename(Exception):
 
 
 def renameable(document: Document, places: Places, at: lsp.Position) -> lsp.Range | None:
-    """The range of the name at a place, when it can be changed."""
+    """Return the range of the name at a place, when it can be changed."""
     found = document.name_at(*places.read(at))
     return places.of(found[0], found[1].start, found[1].end) if found else None
 
 
 def rename(document: Document, places: Places, at: lsp.Position, new_name: str) -> lsp.WorkspaceEdit:
-    """The edits that give another name. Raises CannotRename for one that is none, or is taken."""
+    """Return the edits that give another name. Raises CannotRename for one that is none, or is taken."""
     found = document.name_at(*places.read(at))
     if found is None:
         raise CannotRename("no instruction or computation is named here")
@@ -233,7 +233,7 @@ def rename(document: Document, places: Places, at: lsp.Position, new_name: str) 
 # Changes
 
 def quick_fixes(offered: OfferedFixes, places: Places, chosen: lsp.Range) -> list[lsp.CodeAction]:
-    """The fixes of findings in a range, and one that makes every safe fix of the document."""
+    """Return the fixes of findings in a range, and one that makes every safe fix of the document."""
     actions = []
     for finding in offered.findings:
         shown = diagnostics([finding], places)[0]
@@ -313,7 +313,7 @@ def completion(document: Document, places: Places, at: lsp.Position) -> list[lsp
 
 
 def _defined_at(before: str) -> int:
-    """The column of the name that a line ends with: of what is being defined, which is no operand of itself."""
+    """Return the column of the name that a line ends with: of what is being defined, which is no operand of itself."""
     return 1 + len(before.rstrip().rstrip(_OF_NAMES).rstrip().removesuffix("ROOT"))
 
 
@@ -328,7 +328,7 @@ def _values(document: Document, line: int, kind: Kind | None) -> list[str]:
 
 
 def _visible(document: Document, line: int, column: int) -> list[HloInstruction]:
-    """The instructions of the computation around a place that stand in front of it."""
+    """Return the instructions of the computation around a place that stand in front of it."""
     place = document.at(line, column)
     if place is None:
         return []

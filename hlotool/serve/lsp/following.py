@@ -52,7 +52,7 @@ class Following:
         self._others = [d for d in kept if d.line not in lines]
 
     def findings(self) -> list[Diagnostic]:
-        """The findings as far as they are known now. The module must not be changed meanwhile."""
+        """Return the findings as far as they are known now. The module must not be changed meanwhile."""
         if self._settled is not None:
             return self._settled
         if self._part.errors:
@@ -82,7 +82,7 @@ class Following:
         return True
 
     def _checked(self) -> InstructionChecks:
-        """The checks of the text as it is now, which has no syntax errors."""
+        """Return the checks of the text as it is now, which has no syntax errors."""
         stale, self._stale = self._stale, {}
         if self._checks is None:
             self._checks = InstructionChecks(self._part.module)

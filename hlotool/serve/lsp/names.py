@@ -46,7 +46,7 @@ class Names:
         self._bodies: dict[HloComputation, _Body] = {}
 
     def at(self, offset: int) -> Occurrence | None:
-        """The occurrence that an offset stands in or right behind."""
+        """Return the occurrence that an offset stands in or right behind."""
         number = self._number(offset)
         if number < 0:
             return None
@@ -55,7 +55,7 @@ class Names:
         return found[-1] if found else None
 
     def of(self, found: Occurrence) -> list[Occurrence]:
-        """Every occurrence of what is named at one place, in the order of the text."""
+        """Return every occurrence of what is named at one place, in the order of the text."""
         item = found.item
         name, start, end = item.name, 0, len(self._text)
         if isinstance(item, HloInstruction):
@@ -70,20 +70,20 @@ class Names:
         return [o for number, statement in seen for o in self._body(number).statement(statement) if o.item is item]
 
     def definition(self, found: Occurrence) -> Occurrence | None:
-        """The occurrence that defines what is named at one place; None for what has no name in the text."""
+        """Return the occurrence that defines what is named at one place; None for what has no name in the text."""
         body = self._body(self._number(found.item.offset)) if found.item.offset >= 0 else None
         return next((o for o in body.statement(body.number(found.item.offset))
                      if o.is_definition and o.item is found.item), None) if body is not None else None
 
     def all(self) -> Iterator[Occurrence]:
-        """Every occurrence of the text, in its order."""
+        """Yield every occurrence of the text, in its order."""
         for number in range(len(self._ordered)):
             body = self._body(number)
             for statement in sorted({-1, *map(body.number, body.places)}):
                 yield from body.statement(statement)
 
     def _number(self, offset: int) -> int:
-        """The computation that an offset stands in, by its place in the text; -1 in front of the first."""
+        """Return the computation that an offset stands in, by its place in the text; -1 in front of the first."""
         return bisect.bisect_right(self._ordered, offset, key=attrgetter("offset")) - 1
 
     def _body(self, number: int) -> _Body:
@@ -139,7 +139,7 @@ class _Body:
         return number
 
     def statement(self, number: int) -> list[Occurrence]:
-        """The names of a statement, or of the header (-1)."""
+        """Return the names of a statement, or of the header (-1)."""
         found = self._known.get(number)
         if found is None:
             following = number + 1

@@ -25,7 +25,7 @@ class OpenText(TextDocument):
         return self._lines
 
     def taken(self) -> list[Change] | None:
-        """The changes since the last call; None where the text is not that of then with some changes."""
+        """Return the changes since the last call; None where the text is not that of then with some changes."""
         found, self._changes = self._changes, []
         return found
 
@@ -41,7 +41,7 @@ class OpenText(TextDocument):
             self._changes.append(made)
 
     def _offset(self, position: lsp.Position) -> int:
-        """The offset of a client's position; what lies behind a line, or the text, is the end of that."""
+        """Return the offset of a client's position; what lies behind a line, or the text, is the end of that."""
         lines = self.lines
         if position.line >= len(lines):
             return len(self.source)

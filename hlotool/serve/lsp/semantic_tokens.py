@@ -84,12 +84,12 @@ def _lines(lines: Sequence[str], first: int, behind: int
 
 
 def _end(word: tuple[int, str, _TokenType]) -> int:
-    """The column behind a word."""
+    """Return the column behind a word."""
     return word[0] + len(word[1])
 
 
 def _start_of_comment(lines: Sequence[str], first: int) -> int:
-    """The line where the comment begins that a line stands in; the line itself where it stands in none."""
+    """Return the line where the comment begins that a line stands in; the line itself where it stands in none."""
     for row in range(first - 1, max(-1, first - 1 - _LOOKED_BACK), -1):
         opened, closed = lines[row].rfind("/*"), lines[row].rfind("*/")
         if opened > closed:
@@ -116,7 +116,7 @@ def _type_of(named: Occurrence) -> lsp.SemanticTokenTypes:
 
 
 def _nearest(kind: _TokenType) -> lsp.SemanticTokenTypes | None:
-    """The protocol's type of a kind, or of the nearest kind above that has one."""
+    """Return the protocol's type of a kind, or of the nearest kind above that has one."""
     at: _TokenType | None = kind
     while at is not None:
         if at in _OF_KIND:

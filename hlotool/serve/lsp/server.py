@@ -87,7 +87,7 @@ class HloServer(LanguageServer):
         """A request's error is its answer; what notifications do wrong goes to the client's log, not to its user."""
 
     async def read_document(self, uri: str) -> Document:
-        """The text of a file as the editor has it now, read while the server listens.
+        """Return the text of a file as the editor has it now, read while the server listens.
 
         Raises JsonRpcInvalidParams for one that is not open.
         """
@@ -115,7 +115,7 @@ class HloServer(LanguageServer):
         self._following.pop(uri, None)
 
     def _in_step(self, uri: str, text: OpenText) -> Document:
-        """The document that is known of a text; it may be of an earlier version."""
+        """Return the document that is known of a text; it may be of an earlier version."""
         document = self._open.get(uri)
         if document is None:
             text.taken()
@@ -132,7 +132,7 @@ class HloServer(LanguageServer):
         return Places(document, self.workspace.position_codec, uri)
 
     def text_of(self, uri: str) -> OpenText | None:
-        """The open text of an address, which editors quote in different ways; files are not read instead."""
+        """Return the open text of an address, which editors quote in different ways; files are not read instead."""
         if self.protocol._workspace is None:
             raise JsonRpcException("the first request is initialize", lsp.ErrorCodes.ServerNotInitialized)
         found = self.workspace.text_documents.get(unquote(uri))
@@ -246,7 +246,7 @@ class HloServer(LanguageServer):
         return self._findings.get(uri, [])
 
     async def quick_fixes(self, uri: str, document: Document, chosen: lsp.Range) -> list[lsp.CodeAction]:
-        """The changes that are offered in a range of a text."""
+        """Return the changes that are offered in a range of a text."""
         found = self.findings(uri)
         known = self._offered.get(uri)
         if known is None or known[0] is not document or known[1].findings is not found:
@@ -274,7 +274,7 @@ async def _tried(function: Callable[..., Answer], *given: Any) -> Answer | None:
 
 def _changed(document: Document, changes: Sequence[Change], lines: Lines, following: Following | None
              ) -> Document | None:
-    """The document after changes, of which what follows it is told; None where all of it must be read again."""
+    """Return the document after changes, of which what follows it is told; None where all of it must be read again."""
     found = document.changed(changes, lines)
     if found is None:
         return None
@@ -295,7 +295,7 @@ def _most(found: Sequence[Diagnostic]) -> list[Diagnostic]:
 
 
 def _path(uri: str) -> str:
-    """The path that a file: address means; other addresses stay what they are."""
+    """Return the path that a file: address means; other addresses stay what they are."""
     try:
         parsed = urlparse(uri)
     except ValueError:  # a host that is none
@@ -311,7 +311,7 @@ def start(host: str = "", port: int = 0) -> int:
 
 
 def make_server() -> HloServer:
-    """A server with every request that hlotool answers."""
+    """Return a server with every request that hlotool answers."""
     server = HloServer()
     _follow_texts(server)
     _answer_questions(server)

@@ -86,7 +86,7 @@ class _Outline:
 
 
 def extents(part: Part) -> Iterator[tuple[HloComputation, int, int]]:
-    """Each computation that has a name in the text, with the offsets of its name and of its closing brace."""
+    """Yield each computation that has a name in the text, with the offsets of its name and of its closing brace."""
     text = part.source.text
     ordered = sorted((c for c in part.module.computations if c.offset >= 0), key=lambda c: c.offset)
     for computation, following in zip(ordered, [*ordered[1:], None], strict=True):
@@ -95,7 +95,7 @@ def extents(part: Part) -> Iterator[tuple[HloComputation, int, int]]:
 
 
 def folding(document: Document, places: Places) -> list[lsp.FoldingRange]:
-    """The bodies of computations that take more than a line."""
+    """Return the bodies of computations that take more than a line."""
     found = []
     for part in document.parts:
         for _, start, end in extents(part):

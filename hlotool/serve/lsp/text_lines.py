@@ -49,7 +49,7 @@ class Lines(Sequence[str]):
         return (text[start:end] for start, end in itertools.pairwise([*self.starts, len(text)]))
 
     def changed(self, change: Change) -> Lines:
-        """The lines after a change, which tells of no line that it leaves alone."""
+        """Return the lines after a change, which tells of no line that it leaves alone."""
         start, end, text = change.start, change.end, change.text
         whole = self.text[:start] + text + self.text[end:]
         if "\r" in text or "\r" in self.text[max(0, start - 1):end + 1]:

@@ -43,7 +43,7 @@ class Unreadable(Exception):
 
 
 async def bodies(reader: asyncio.StreamReader) -> AsyncIterator[bytes | Unreadable]:
-    """The bodies of messages until the input ends; between them what is none, once for each run of it."""
+    """Yield the bodies of messages until the input ends; between them what is none, once for each run of it."""
     length: int | None = None
     is_lost = False
     while line := await _line(reader):
@@ -68,7 +68,7 @@ async def bodies(reader: asyncio.StreamReader) -> AsyncIterator[bytes | Unreadab
 
 
 async def _line(reader: asyncio.StreamReader) -> bytes:
-    """A header's line; a piece of one that is too long. Empty at the end of the input."""
+    """Return a header's line; a piece of one that is too long. Empty at the end of the input."""
     try:
         return await reader.readuntil(b"\n")
     except asyncio.IncompleteReadError as error:
@@ -78,7 +78,7 @@ async def _line(reader: asyncio.StreamReader) -> bytes:
 
 
 def message_of(server: LanguageServer, body: bytes) -> Any:
-    """The protocol's message in a body. Raises Unreadable."""
+    """Return the protocol's message in a body. Raises Unreadable."""
     try:
         given = json.loads(body.decode("utf-8"))
     except UnicodeDecodeError:

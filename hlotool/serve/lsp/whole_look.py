@@ -19,7 +19,7 @@ _PATIENCE = 600.0
 
 
 def look(text: str, filename: str) -> list[Diagnostic]:
-    """The findings under the settings that the command would take for the file."""
+    """Return the findings under the settings that the command would take for the file."""
     if len(text) >= _LONG:
         try:
             return cast(list[Diagnostic], _child().ask("hlotool.serve.lsp.whole_look:look_here", text, filename,
@@ -30,7 +30,7 @@ def look(text: str, filename: str) -> list[Diagnostic]:
 
 
 def look_here(text: str, filename: str) -> list[Diagnostic]:
-    """The same in this process."""
+    """Return the same in this process."""
     try:
         return Document(text, filename).findings(_settings(filename))
     except HloError as error:  # a configuration file with a mistake
@@ -43,7 +43,7 @@ def look_here(text: str, filename: str) -> list[Diagnostic]:
 
 
 def settings_for(filename: str) -> Settings | None:
-    """The settings of a file; None where its configuration has a mistake."""
+    """Return the settings of a file; None where its configuration has a mistake."""
     try:
         return _settings(filename)
     except HloError:

@@ -26,7 +26,7 @@ _INSTRUCTIONS = ("Tools for XLA's HLO and StableHLO. A program is a path below t
 
 
 def make_server(folder: Path, version: str = "", seconds: float = LIMIT) -> Any:
-    """A server of the official library; `folder` is where programs are read from, `seconds` end each answer."""
+    """Return a server of the official library; `folder` is where programs are read from, `seconds` end each answer."""
     return _server_of(Tools(folder.resolve(), seconds), version)
 
 
@@ -67,7 +67,7 @@ class Tools:
             made.cleanup()
 
     async def read(self, program: str, first_line: int = 1, lines: int = 200) -> dict[str, Any]:
-        """The text of a program (HLO, StableHLO, bytecode or a proto) in one format, `lines` lines of it."""
+        """Return the text of a program (HLO, StableHLO, bytecode or a proto) in one format, `lines` lines of it."""
         done = await self._ask("fmt", [program], [])
         if "error" in done:
             return done
@@ -94,7 +94,7 @@ class Tools:
         return await self._ask("compare", programs, ["--format", "json", "--time-budget", str(float(seconds))])
 
     async def isolate(self, program: str, other: str = "", nan: bool = False) -> dict[str, Any]:
-        """The instruction that makes NaN (`nan`), or where two executors or two programs part."""
+        """Return the instruction that makes NaN (`nan`), or where two executors or two programs part."""
         programs = [program, other] if other else [program]
         return await self._ask("isolate", programs, ["--format", "json", *(["--nan"] if nan else [])])
 
@@ -115,7 +115,7 @@ class Tools:
             made.cleanup()
 
     def _file(self, program: str, made: Path, number: int) -> Path:
-        """The file that holds a program. Raises PermissionError for a path that leads out of the folder."""
+        """Return the file that holds a program. Raises PermissionError for a path that leads out of the folder."""
         if "\n" in program or "{" in program:
             path = made / f"program{number}.txt"
             path.write_text(program, "utf-8", "surrogateescape")

@@ -10,7 +10,7 @@ MOST = 20_000
 
 
 def bounded(value: Any, most: int = MOST) -> Any:
-    """The value itself where it is small enough as JSON, else with its lists and texts cut, the longest first.
+    """Return the value itself where it is small enough as JSON, else with its lists and texts cut, the longest first.
 
     A list that was cut ends with {"left_off": how many}; a text ends with how many characters are missing.
     """

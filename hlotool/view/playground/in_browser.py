@@ -21,13 +21,13 @@ _MOST = 2_000
 
 
 def look(text: str) -> str:
-    """The findings of a text."""
+    """Return the findings of a text."""
     found = _findings(text)
     return json.dumps({"findings": [_record(d) for d in found[:_MOST]], "total": len(found)})
 
 
 def formatted(text: str) -> str:
-    """The text in one format; or why there is none."""
+    """Return the text in one format; or why there is none."""
     try:
         _require_hlo(text)
         return json.dumps({"text": format_text(text, _NAME)[0]})
@@ -36,7 +36,7 @@ def formatted(text: str) -> str:
 
 
 def drawn(text: str) -> str:
-    """The page of `hlotool view`; or why there is none."""
+    """Return the page of `hlotool view`; or why there is none."""
     from hlotool.view import module_page
 
     try:
@@ -63,7 +63,7 @@ def explained(word: str) -> str:
 
 
 def opcodes() -> str:
-    """The names of all operations."""
+    """Return the names of all operations."""
     return json.dumps(sorted(OPS))
 
 

@@ -42,7 +42,7 @@ def write_playground(folder: Path, pyodide: Mapping[str, bytes] | None) -> list[
 
 
 def page() -> str:
-    """The page, whose policy lets in what lies beside it, and the scripts and styles of the graph's page."""
+    """Return the page, whose policy lets in what lies beside it, and the scripts and styles of the graph's page."""
     template = _file("playground.html")
     options = "".join(f'<option value="{html.escape(name)}">{html.escape(name)}</option>' for name in EXAMPLES)
     text = filled(template, {"OPTIONS": options, "EXAMPLES": script_data(EXAMPLES), "SILENT": _silent(),
@@ -51,7 +51,7 @@ def page() -> str:
 
 
 def _silent() -> str:
-    """The rules that say less here, as links to the manual."""
+    """Return the rules that say less here, as links to the manual."""
     return ", ".join(f'<a href="../reference/{rule.code}.html">{rule.code} {html.escape(rule.name)}</a>'
                      for rule in RULES.values() if rule.needs_numpy)
 
@@ -63,7 +63,7 @@ def _policy_of(text: str) -> str:
 
 
 def _wider(policy: str) -> str:
-    """The policy of the page with what Python needs: files from its own server, WebAssembly, a worker.
+    """Return the policy of the page with what Python needs: files from its own server, WebAssembly, a worker.
 
     The graph is drawn in a frame, for which the policy of the page around it holds as well as its own.
     """
@@ -82,7 +82,7 @@ def _directives(policy: str) -> dict[str, list[str]]:
 
 
 def packed_tool() -> bytes:
-    """The package as a ZIP file, and Lark beside it: what checking, formatting, explaining and drawing need."""
+    """Return the package as a ZIP file, and Lark beside it: what checking, formatting, explaining and drawing need."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, path in sorted(_sources()):

@@ -27,7 +27,7 @@ _SECONDS = 60
 
 
 def pyodide_files(path: Path | None = None) -> Mapping[str, bytes]:
-    """The files that a page needs, by name.
+    """Return the files that a page needs, by name.
 
     From `path`, the package as npm packs it (checked) or unpacked (node_modules/pyodide, taken as it is); else from the
     cache, or from npm's registry. Raises HloError (R160).
