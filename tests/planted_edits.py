@@ -18,7 +18,7 @@ import hlotool
 from hlotool.blame.nonfinite import FOLDS
 from hlotool.execution import Program, evaluate_program
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.numerics import Evidence, judge
+from hlotool.numerics import Known, judge
 
 SWAPPED = {"add": "subtract", "subtract": "add", "multiply": "add", "divide": "multiply", "maximum": "minimum",
            "minimum": "maximum", "exponential": "tanh", "tanh": "sine", "sine": "cosine", "cosine": "sine",
@@ -121,7 +121,7 @@ def edits(program: Program, rows, count: int, seed: int) -> Iterator[tuple[HloCo
         except hlotool.HloError:  # the edit has no value
             continue
         if met[instruction.opcode] < max(2, count // 3) and any(
-                judge(w, Evidence(r)).is_wrong and large(w, r, 1e-3) for ws, rs in zip(wrong, right, strict=True)
+                judge(w, Known(r)).is_wrong and large(w, r, 1e-3) for ws, rs in zip(wrong, right, strict=True)
                 for w, r in zip(ws, rs, strict=True)):
             met[instruction.opcode] += 1
             done += 1

@@ -14,7 +14,7 @@ import numpy as np
 from hlotool.blame.nonfinite import FOLDS
 from hlotool.execution import Moment, Program, arguments_for, evaluate_program
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.numerics import Evidence, judge
+from hlotool.numerics import Known, judge
 
 
 @dataclass
@@ -89,7 +89,7 @@ def chosen(program: Program, rows, count: int, seed: int = 0,
             wrong = Faulty(one[1].offset).run(program, [rows])[0]
         except Exception:  # a loop that never ends well, an index that is none: no fault to look for
             continue
-        if one not in picked and any(judge(w, Evidence(r)).is_wrong and large(w, r, share) for ws, rs in
+        if one not in picked and any(judge(w, Known(r)).is_wrong and large(w, r, share) for ws, rs in
                                      zip(wrong, right, strict=True) for w, r in zip(ws, rs, strict=True)):
             picked.append(one)
     return picked

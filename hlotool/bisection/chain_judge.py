@@ -19,12 +19,12 @@ from hlotool.bisection.codes import NO_VERDICT, PASS_IS_WRONG
 from hlotool.bisection.partitioned import Partition, partition_between
 from hlotool.bisection.pass_verdicts import ChainVerdict, Difference, PassVerdict
 from hlotool.bisection.tried_arguments import Stage, TriedArguments, is_decided
-from hlotool.blame import Evidences, blame_pair, pair_diagnostic
+from hlotool.blame import blame_pair, pair_diagnostic
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.dumps import Chain, Dump, DumpReader
 from hlotool.execution import Program, evaluate_program, fitted, run_limit
 from hlotool.ir import HloInstruction, HloModule
-from hlotool.numerics import Judgement, Kind, is_extreme, is_nan, who_is_right
+from hlotool.numerics import Evidence, Judgement, Kind, is_extreme, is_nan, who_is_right
 from hlotool.ops import OPS
 from hlotool.passes.equality import REASSOCIATING, NotComparable, Numbering
 from hlotool.passes.rewrite_rules import rule_of_change, rule_sentence
@@ -241,10 +241,10 @@ class _Work:
         before, after = self.stages[verdict.before].program, self.stages[verdict.after].program
         try:
             with run_limit(self.options.time_limit):
-                evidence = Evidences(before, given.values)
+                evidence = Evidence(before, given.values)
                 found = parts.made(evaluate_program(after, parts.given(given.values[0])))
                 for result, value in enumerate(found):
-                    judgement = evidence.judge(0, result, value)
+                    judgement = evidence.judge(value, 0, result)
                     verdict.counts.update(judgement.counts)
                     if judgement.is_wrong and verdict.difference is None:
                         _, why = who_is_right(judgement, "the module after the pass", "the one before")

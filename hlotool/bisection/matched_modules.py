@@ -19,19 +19,15 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.bisection.canonical_form import CanonicalForm
-from hlotool.bisection.remembered_values import RememberedValues, Unknown, Way
+from hlotool.bisection.remembered_values import RememberedValues, Unknown
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
 from hlotool.ir import dtype_of_numpy
-from hlotool.numerics import Evidence, Judgement, Kind, judge
+from hlotool.numerics import Evidence, Judgement, Kind, Known, Rows, Way, judge
 from hlotool.passes.equality import leaf_numbers
-from hlotool.process import work_time
 
 Array: TypeAlias = Any
 
-#: samples for a match, more while it is wrong
-_SAMPLES = (0, 1, 4, 12)
-_STRICT = 4
 #: instructions between a match and what is shared; of more, values are judged where results are
 _DEEPEST = 160
 #: values of one shape that a new one is held against
@@ -198,7 +194,7 @@ class _Matching:
     def _judged(self, number: int, partner: int, value: Array) -> Judgement | None:
         """The verdict on a value, by what the partner's own instructions allow; None: too many of them."""
         reference = self.values.value(partner)
-        found = judge(value, Evidence(reference))
+        found = judge(value, Known(reference))
         if not found.is_wrong or found.problem:
             return found
         shared = self.left & self.right
@@ -209,18 +205,13 @@ class _Matching:
         if self._frontier(partner, stops) is None:
             return None
 
-        def of(way: Way) -> Array:
-            return self.values.apart(partner, way, stops)
+        def source(way: Way) -> Rows:
+            return [[reference if way == "own" else self.values.apart(partner, way, stops)]]
 
         try:
-            for count in _SAMPLES:
-                if not found.is_wrong or work_time() > self.whole.until:
-                    break
-                found = judge(value, Evidence(reference, of("shadow"), [of(n) for n in range(count)],
-                                              lambda: [of(-1 - n) for n in range(_STRICT)]))
+            return Evidence(self.whole.program, (), source=source).judge(value)
         except (HloError, Unknown):
             return None
-        return found
 
     def _frontier(self, number: int, stops: set[int]) -> set[int] | None:
         """The numbers where what a value is computed of begins to be known; None: too many are between."""

@@ -13,14 +13,12 @@ from typing import Any, TypeAlias
 from hlotool.bisection.canonical_form import CanonicalForm, Recipe
 from hlotool.execution import InstructionRuns, Program, Rebinding, flat
 from hlotool.ir import Shape, dtype_of_numpy
-from hlotool.numerics import RandomRounding, shadow_rebinding, widened
+from hlotool.numerics import RandomRounding, Way, shadow_rebinding, widened
 from hlotool.passes.equality import Value, leaf_numbers
 from hlotool.process import available_memory, work_time
 from hlotool.verdict import OutOfTime, Watch
 
 Array: TypeAlias = Any
-#: how values are computed: "own", "shadow", or the seed of a sample; negative seeds are strict samples
-Way: TypeAlias = "str | int"
 
 #: the share of the memory that remembered values may take
 _SHARE = 0.25

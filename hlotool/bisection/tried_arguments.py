@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.bisection.canonical_form import CanonicalForm
 from hlotool.bisection.matched_modules import Match, MatchedValues
-from hlotool.bisection.remembered_values import RememberedValues, Unknown, Way
+from hlotool.bisection.remembered_values import RememberedValues, Unknown
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
-from hlotool.numerics import Evidence, Judgement, Kind, judge, sample_program, shadow_program
+from hlotool.numerics import Evidence, Judgement, Kind, Way, computed
 from hlotool.process import work_time
 from hlotool.verdict import ArgumentSet, Watch
 
 Array: TypeAlias = Any
 Rows: TypeAlias = "list[list[Array]]"
-
-#: samples for a verdict, and more of them while it is `wrong`: they can only widen what is allowed
-_SAMPLES = (0, 1, 3, 5, 16)
-_STRICT = 8
-#: what is farther away than so many spreads of the first samples needs no more of them
-_BEYOND_DOUBT = 80.0
-
 
 @dataclass(eq=False)
 class Stage:
@@ -52,6 +44,7 @@ class TriedArguments:
     _values: RememberedValues | None = None
     _matched: MatchedValues | None = None
     _results: dict[tuple[object, Way], Rows] = field(default_factory=dict)
+    _evidence: dict[object, Evidence] = field(default_factory=dict)
     #: modules whose values cannot be remembered, and are computed as a whole
     _whole: set[object] = field(default_factory=set)
 
@@ -84,9 +77,7 @@ class TriedArguments:
         rows = self.given.values
         if way == "own":
             return Watch(until=self.until).run(program, rows)
-        if not isinstance(way, int):
-            return shadow_program(program, rows)
-        return sample_program(program, rows, way if way >= 0 else -1 - way, strict=way < 0)
+        return computed(program, rows, way)
 
     def match(self, before: Stage, after: Stage) -> Match | None:
         """The results of the second module that are those of the first, instruction by instruction; None: unknown."""
@@ -109,25 +100,11 @@ class TriedArguments:
 
     def judge(self, before: Stage, after: Stage, device: int, result: int) -> Judgement:
         """What the second module gives for one result, held against the first. Raises HloError, OutOfTime."""
-        reference, given = self.results(before)[device][result], self.results(after)[device][result]
-        found = judge(given, Evidence(reference))
-        for count in _SAMPLES:
-            if not found.is_wrong or found.problem or work_time() > self.until:
-                break
-            evidence = self._evidence(before, device, result, count)
-            found = judge(given, evidence)
-            if count and found.kind is Kind.WRONG and judge(given, evidence, factor=_BEYOND_DOUBT).kind is Kind.WRONG:
-                break
-        return found
-
-    def _evidence(self, stage: Stage, device: int, result: int, samples: int) -> Evidence:
-        def of(way: Way) -> Array:
-            return self.results(stage, way)[device][result]
-
-        def strict() -> Sequence[Array]:
-            return [of(-1 - n) for n in range(_STRICT)]
-
-        return Evidence(of("own"), of("shadow"), [of(n) for n in range(samples)], strict)
+        evidence = self._evidence.get(before.key)
+        if evidence is None:
+            evidence = self._evidence[before.key] = Evidence(
+                before.program, self.given.values, source=lambda way: self.results(before, way))
+        return evidence.judge(self.results(after)[device][result], device, result)
 
 
 def is_decided(judgement: Judgement) -> bool:

@@ -15,11 +15,10 @@ from typing import Any, TypeAlias
 
 from hlotool.blame.nonfinite import FOLDS
 from hlotool.blame.places import Place, result_maker
-from hlotool.blame.probe import Evidences
 from hlotool.blame.reference_values import Rows
 from hlotool.execution import Moment, Path, Program, evaluate_program, require_one_signature
 from hlotool.ir import HloInstruction, dtype_of_numpy
-from hlotool.numerics import Evidence, Judgement, judge, takes_ordinary, ulp_distance
+from hlotool.numerics import Evidence, Judgement, Known, judge, takes_ordinary, ulp_distance
 from hlotool.process import work_time
 
 Array: TypeAlias = Any
@@ -65,7 +64,7 @@ def blame_pair(left: Program, right: Program, arguments: Rows, *, seconds: float
     require_one_signature(left, right)
     started = work_time()
     known = _Left()
-    evidence = Evidences(left, arguments, evaluate_program(left, arguments, known.see))
+    evidence = Evidence(left, arguments, reference_known=evaluate_program(left, arguments, known.see))
     look = _Right(known)
     wrong = _first_wrong(evidence, evaluate_program(right, arguments, look.see))
     if wrong is None:
@@ -84,12 +83,12 @@ def blame_pair(left: Program, right: Program, arguments: Rows, *, seconds: float
                      seconds=work_time() - started)
 
 
-def _first_wrong(evidence: Evidences, given: list[list[Array]]) -> tuple[int, Judgement] | None:
+def _first_wrong(evidence: Evidence, given: list[list[Array]]) -> tuple[int, Judgement] | None:
     for device, row in enumerate(given):
         for result, value in enumerate(row):
             if result >= len(evidence.reference[device]):
                 return None
-            judgement = evidence.judge(device, result, value)
+            judgement = evidence.judge(value, device, result)
             if judgement.is_wrong:
                 return result, judgement
     return None
@@ -249,7 +248,7 @@ class _Right:
             return
         known = self.suspects.get(moment.instruction)
         if known is None:
-            judgement = judge(moment.value, Evidence(value))
+            judgement = judge(moment.value, Known(value))
             known = self.suspects[moment.instruction] = _Suspect(
                 moment.path, moment.instruction, partner.instruction, judgement, is_near,
                 any(takes_ordinary(list(_arrays(m.operands)), judgement, [m.instruction]) for m in (partner, moment)))

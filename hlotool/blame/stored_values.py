@@ -13,22 +13,18 @@ from typing import Any, TypeAlias
 
 from hlotool.blame.cuts import part
 from hlotool.blame.places import Place
-from hlotool.blame.probe import Evidences
 from hlotool.blame.reference_values import ReferenceValues, Rows
 from hlotool.blame.value_trace import TracedNames
 from hlotool.blame.wrong_instruction import Blame, search
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import ARGUMENTS, Executor, Moment, Observer, Path, Program, evaluate_program, flat, typed
 from hlotool.ir import HloInstruction
-from hlotool.numerics import Evidence, Judgement, judge, sample_program, shadow_program, who_is_right
+from hlotool.numerics import Evidence, Judgement, Way, computed, who_is_right
 from hlotool.passes.edit import is_cuttable
 from hlotool.process import work_time
 from hlotool.verdict import Comparison, Finding
 
 Array: TypeAlias = Any
-
-#: samples of the whole program
-_SAMPLES = 16
 
 
 @dataclass
@@ -107,23 +103,17 @@ def judge_stored(program: Program, arguments: Rows, trace: Mapping[str, Array]) 
         raise HloError([Diagnostic(ARGUMENTS, "on these arguments no instruction that gives an array runs as "
                                               f"{', '.join(unknown[:4])}", filename=program.filename)])
     given = {name: typed(trace[name], places[name][1].shape) for name in places}
-    judged = {name: judge(value, Evidence(reference[name])) for name, value in given.items()}
-    if any(j.is_wrong and not j.problem for j in judged.values()):
-        judged = _with_samples(program, arguments, given, reference)
+    order = list(given)
+
+    def source(way: Way) -> Rows:
+        kept: dict[str, Array] = reference if way == "own" else {}
+        if way != "own":
+            computed(program, arguments, way, observer=_keeping(given, kept))
+        return [[kept.get(name) for name in order]]  # a loop may run less often in a sample
+
+    evidence = Evidence(program, arguments, source=source)
+    judged = {name: evidence.judge(given[name], result=number) for number, name in enumerate(order)}
     return [StoredValue(name, *place, given[name], judged[name]) for name, place in places.items()]
-
-
-def _with_samples(program: Program, arguments: Rows, given: Mapping[str, Array], reference: Mapping[str, Array]
-                  ) -> dict[str, Judgement]:
-    """The verdicts by the shadow and samples of each value."""
-    shadow: dict[str, Array] = {}
-    shadow_program(program, arguments, _keeping(given, shadow))
-    samples: list[dict[str, Array]] = [{} for _ in range(_SAMPLES)]
-    for seed, kept in enumerate(samples):
-        sample_program(program, arguments, seed, observer=_keeping(given, kept))
-    # A loop may run less often in a sample.
-    return {name: judge(value, Evidence(reference[name], shadow.get(name), [s[name] for s in samples if name in s]))
-            for name, value in given.items()}
 
 
 def _keeping(wanted: Mapping[str, Array], kept: dict[str, Array]) -> Observer:
@@ -166,7 +156,7 @@ def _fed(program: Program, arguments: Rows, name: str, stored: Mapping[str, Arra
     alone = part(program, computation, [value.instruction], cut)
     rows = [_rows(program, arguments, stored, value.path, alone.fed)]
     fits = alone.program.devices == 1 and alone.computed
-    judged = Evidences(alone.program, rows).judge(0, 0, value.given) if fits else value.judgement
+    judged = Evidence(alone.program, rows).judge(value.given) if fits else value.judgement
     between = tuple(i for i in alone.computed if i is not value.instruction and i.opcode not in ("constant", "tuple"))
     return Blame(name, Place(program.module, value.instruction, value.path), judged, alone, rows, 0, (), 0,
                  work_time() - started, untold=between)

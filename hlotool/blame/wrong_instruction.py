@@ -24,13 +24,13 @@ from hlotool.blame.cuts import Part, part
 from hlotool.blame.joint_fault import acting_together
 from hlotool.blame.nonfinite import FOLDS
 from hlotool.blame.places import Place, require_partitioned, result_maker
-from hlotool.blame.probe import Bench, Look, Trial, Wrong
+from hlotool.blame.probe import Bench, Trial, Wrong
 from hlotool.blame.reference_values import HANDED_ON, ReferenceValues, Rows
 from hlotool.blame.search_scope import Scope, steps_of
 from hlotool.blame.segments import SEGMENTS, segment_trials
 from hlotool.execution import Call, Executor, Path, Program, leaves
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.numerics import Judgement, Kind
+from hlotool.numerics import Judgement, Kind, Look
 from hlotool.passes.edit import is_cuttable
 
 #: iterations of a loop that one question to an executor holds

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-import functools
 import math
 import re
 import time
@@ -18,8 +17,7 @@ from hlotool.diagnostics import Diagnostic, HloError, Note, Severity, define
 from hlotool.ir import HloModule
 
 if TYPE_CHECKING:
-    from hlotool.execution import Executor, Program
-    from hlotool.numerics import Samples
+    from hlotool.execution import Program
     from hlotool.passes.equality import Node
 
 CHANGED = define("X210", "changed-structure", "What came back computes by other operations than what went in.")
@@ -203,15 +201,14 @@ class _Journey:
     def _require_equal(self, stage: str, left: list[Any], right: list[Any], executor: str | None = None) -> None:
         """Raises HloError where results differ, at the first instruction that does where an executor is named."""
         from hlotool.execution import executor_named
-        from hlotool.numerics import settled_results, ulp_distance, worst_of
+        from hlotool.numerics import judge_apart, ulp_distance, worst_of
 
         reference = executor_named("reference", self.args.time_limit)
         worst = 0.0
         for kind, rows, one, other in zip(self._kinds(stage), self.sets, left, right, strict=False):
             # The reference is what the others are held against, and of two modules the original.
             given, held = (one, other) if executor == "reference" else (other, one)
-            found = settled_results(given, held, functools.partial(self._samples, reference, rows),
-                                    self.program.module, is_own=executor == "reference")
+            found = judge_apart(reference, self.program, rows, given, held, is_own=executor == "reference")
             worst = max([worst, *(float(ulp_distance(f.judgement.given, f.judgement.reference).max(initial=0.0))
                                   for f in found if not f.judgement.problem)])
             bad = worst_of(found)
@@ -220,14 +217,6 @@ class _Journey:
                 raise HloError([self._difference(f"{names[0]} and {names[1]} differ on {kind} arguments: {bad}",
                                                  rows if executor else None)])
         self.row.worst[stage] = worst
-
-    def _samples(self, reference: Executor, rows: list[list[Any]], count: int) -> Samples:
-        """What other roundings give of one set of arguments."""
-        from hlotool.numerics import LEAST_ULPS
-
-        found: Samples = reference.ask("hlotool.numerics.sample_tasks:samples", self.program, rows, count, LEAST_ULPS,
-                                       filename=self.row.name)
-        return found
 
     def _difference(self, message: str, witness: list[list[Any]] | None) -> Diagnostic:
         """A difference as a diagnostic; with arguments that show it, at the instruction that PJRT gets wrong."""

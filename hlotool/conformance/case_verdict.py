@@ -7,77 +7,44 @@ roundings show what the case's own arguments make of them. A whole module is jud
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from hlotool.conformance.case import Case, PerDevice
 from hlotool.conformance.outcome import Outcome, Status, Worst
 from hlotool.diagnostics import HloError
-from hlotool.ir import HloInstruction
 from hlotool.numerics import (
-    LEAST_ULPS,
-    SPREAD_FACTOR,
+    MODEL,
+    Allowance,
     Kind,
     ResultJudgement,
-    Samples,
-    judge_results,
-    terms,
+    declared_allowance,
+    judge_plainly,
     ulp_distance,
     worst_of,
 )
-from hlotool.ops import OPS
-
-
-@dataclass(frozen=True)
-class Allowance:
-    """What a case may be off by."""
-
-    #: ULPs of each element that need no explanation; None: as many as the type needs
-    free_ulps: float | None = None
-    #: how many times the spread of the samples an element may be off by
-    factor: float = SPREAD_FACTOR
-    #: how far each operation of a sample is moved at least
-    least_ulps: float = LEAST_ULPS
 
 
 def allowance_of(case: Case) -> Allowance:
-    """The allowance of a case; the rule is in this file's docstring.
-
-    The samples move each operation by all that it declares, so that their spread counts once; only of sums, which may
-    be taken in more orders than are drawn, it counts as in `hlotool compare`.
-    """
+    """Return the allowance of a case; the rule is in this file's docstring."""
     from hlotool.passes.read import parse
 
     if not case.opcode:
-        return Allowance()
+        return MODEL
     try:
-        instructions = [i for i in parse(case.text).instructions() if i.opcode in OPS]
+        return declared_allowance(parse(case.text).instructions())
     except HloError:
-        return Allowance(0.0, 1.0, 0.0)
-    declared = math.hypot(*(float(OPS[i.opcode].ulps_of(i.shape)) for i in instructions))
-    return Allowance(declared, SPREAD_FACTOR if any(map(_sums, instructions)) else 1.0, 0.0)
+        return declared_allowance(())
 
 
-def _sums(instruction: HloInstruction) -> bool:
-    record = OPS[instruction.opcode]
-    return "elementwise" not in record.flags and terms(instruction) > 1
+def plain_results(case: Case, found: PerDevice, expected: PerDevice) -> list[ResultJudgement]:
+    """Return the verdict on each result without any evidence but what is expected."""
+    return judge_plainly(found, expected, allowance_of(case))
 
 
-def is_settled(case: Case, found: PerDevice, expected: PerDevice) -> bool:
-    """Whether the verdict needs no samples."""
-    if case.only_shapes:
-        return True
-    judged = judge_results(found, expected, free_ulps=allowance_of(case).free_ulps)
-    return all(j.judgement.kind <= Kind.WITHIN or j.judgement.problem for j in judged)
-
-
-def compared(case: Case, found: PerDevice, expected: PerDevice, samples: Samples | None = None) -> Outcome:
-    """The outcome of a case that gave values."""
+def compared(case: Case, found: PerDevice, expected: PerDevice, judged: Sequence[ResultJudgement]) -> Outcome:
+    """Return the outcome of a case that gave values, and of which each result was judged."""
     if case.only_shapes:
         return _shapes_compared(found, expected)
-    allowed = allowance_of(case)
-    judged = judge_results(found, expected, samples, factor=allowed.factor, free_ulps=allowed.free_ulps,
-                           is_own=case.expected is None)
     worst = worst_of(judged)
     if worst is None:
         return Outcome(Status.PASS)

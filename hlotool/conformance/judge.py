@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hlotool.conformance.case import Case, PerDevice
-from hlotool.conformance.case_verdict import allowance_of, compared, is_settled
+from hlotool.conformance.case_verdict import allowance_of, compared, plain_results
 from hlotool.conformance.outcome import Outcome, Status
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import NO_VALUE, ask_each
+from hlotool.execution import NO_VALUE, TIMEOUT, ask_each
+from hlotool.numerics import TEXT_JUDGED, ResultJudgement, is_settled
 from hlotool.process import close_children
 
 #: what judges texts that are to be refused, or verified only: hlotool's verifier, for every executor alike
@@ -28,8 +29,6 @@ REFERENCE = "reference"
 
 #: seconds for one case: reading, compiling and running
 TIME_LIMIT = 60.0
-#: samples for a first verdict, and before anything is called wrong
-_SAMPLES = (5, 16)
 
 #: codes of diagnostics that say why there are no values; every other one is the compilation's
 _STATUSES = {"E103": Status.RUN_ERROR, "E104": Status.CRASH, "E105": Status.TIME_OUT, "E106": Status.UNSUPPORTED,
@@ -113,7 +112,7 @@ class _Work:
     rows: PerDevice = ()
     given: PerDevice = ()
     expected: PerDevice | None = None
-    samples: Any = None
+    judged: Sequence[ResultJudgement] = ()
 
     @property
     def devices(self) -> int:
@@ -143,8 +142,10 @@ class _Asking:
         self._make_arguments(_open(work))
         self._compute(_open(work))
         self._compute_reference([w for w in _open(work) if w.expected is None])
-        for count in _SAMPLES:
-            self._sample([w for w in _open(work) if _is_doubtful(w)], count)
+        for one in _open(work):
+            if one.expected is not None and not one.case.is_bad and not one.case.only_shapes:
+                one.judged = plain_results(one.case, one.given, one.expected)
+        self._judge([w for w in _open(work) if not is_settled(w.judged)])
 
     def _check(self, work: Sequence[_Work]) -> None:
         """The others read the same text: that it is valid HLO is asked once."""
@@ -188,13 +189,16 @@ class _Asking:
             one.outcome = Outcome(Status.UNSUPPORTED if undefined else Status.RUN_ERROR,
                                   f"the reference gives nothing to compare with: {_sentence(found)}")
 
-    def _sample(self, work: Sequence[_Work], count: int) -> None:
-        """Samples of what is not settled; a case of which there are none is judged without."""
-        answers = ask_each(REFERENCE, "hlotool.numerics.sample_tasks:samples_of_text", [
-            (w.case.text, w.case.source, w.rows, w.case.infeed, count, allowance_of(w.case).least_ulps) for w in work],
-            time_limit=self.time_limit)
+    def _judge(self, work: Sequence[_Work]) -> None:
+        """Judge by the program's own evidence; a case of which there is none is judged without."""
+        answers = ask_each(REFERENCE, TEXT_JUDGED, [
+            (w.case.text, w.case.source, w.rows, w.case.infeed, w.given, w.expected, w.case.expected is None,
+             allowance_of(w.case)) for w in work], time_limit=self.time_limit)
         for one, found in zip(work, answers, strict=True):
-            one.samples = None if isinstance(found, HloError) else found
+            if not isinstance(found, HloError):
+                one.judged = found
+            elif any(d.code == TIMEOUT for d in found.diagnostics):
+                one.outcome = Outcome(Status.TIME_OUT, f"no verdict: {_sentence(found)}")
 
     def _values(self, work: Sequence[_Work], executor: str) -> Iterable[tuple[_Work, PerDevice | HloError]]:
         """What an executor gives for each case; those with as many devices are asked together."""
@@ -216,17 +220,8 @@ def _open(work: Iterable[_Work]) -> list[_Work]:
     return [w for w in work if w.outcome is None]
 
 
-def _is_doubtful(one: _Work) -> bool:
-    """Whether (more) samples may change the verdict."""
-    if one.expected is None or one.case.is_bad:
-        return False
-    if one.samples is None:
-        return not is_settled(one.case, one.given, one.expected)
-    return compared(one.case, one.given, one.expected, one.samples).status is Status.MISMATCH
-
-
 def _judged(one: _Work) -> Outcome:
-    return compared(one.case, one.given, one.given if one.expected is None else one.expected, one.samples)
+    return compared(one.case, one.given, one.given if one.expected is None else one.expected, one.judged)
 
 
 def _codes_compared(case: Case, found: list[str]) -> Outcome:

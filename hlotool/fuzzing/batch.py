@@ -13,14 +13,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hlotool.blame import Evidences
 from hlotool.conformance import Case, Outcome, Status, expectation_of, not_to_run, shipped
 from hlotool.diagnostics import HloError
-from hlotool.execution import NO_VALUE, Program, ask_each, describe_executor, executor_named, run_limit, run_text
+from hlotool.execution import (
+    NO_VALUE,
+    Program,
+    ask_each,
+    describe_executor,
+    evaluate_program,
+    executor_named,
+    run_limit,
+    run_text,
+)
 from hlotool.fuzzing.open_values import is_open
 from hlotool.fuzzing.programs import programs_of
 from hlotool.fuzzing.test_program import Array, Plan, Rows, Subject
-from hlotool.numerics import Judgement, Kind, is_extreme, is_nan, roundings, without_ends
+from hlotool.numerics import SMALL, Evidence, Judgement, Kind, is_extreme, is_nan, roundings, without_ends
 from hlotool.passes.read import parse
 
 #: codes of diagnostics that say what became of a run; every other one is the compilation's
@@ -130,7 +138,7 @@ def _judged(subject: Subject, given: Any, plan: Plan, outcomes: Counter[str]) ->
 
 def _looked_at(subject: Subject, given: Any, plan: Plan, outcomes: Counter[str]) -> Iterator[Sighting]:
     program = Program(parse(subject.text, subject.generator))
-    evidence = Evidences(program, subject.rows, product_bits=executor_named(plan.executor).product_bits)
+    evidence = Evidence(program, subject.rows, product_bits=executor_named(plan.executor).product_bits)
     reference = evidence.reference
     if subject.original and (problem := _unlike(subject, reference)):
         yield Sighting(subject, "rewriting", problem)
@@ -149,7 +157,7 @@ def _looked_at(subject: Subject, given: Any, plan: Plan, outcomes: Counter[str])
     yield from _confirmed(subject, judged, evidence, plan)
 
 
-def _confirmed(subject: Subject, first: Judgement, evidence: Evidences, plan: Plan) -> Iterator[Sighting]:
+def _confirmed(subject: Subject, first: Judgement, evidence: Evidence, plan: Plan) -> Iterator[Sighting]:
     """What looked wrong among others, run alone."""
     try:
         alone = run_text(subject.text, subject.rows, plan.executor, devices=len(subject.rows),
@@ -166,26 +174,22 @@ def _confirmed(subject: Subject, first: Judgement, evidence: Evidences, plan: Pl
         yield Sighting(subject, "only together", str(first))
 
 
-def judge_rows(evidence: Evidences, given: Rows, rows: Rows) -> Judgement | None:
+def judge_rows(evidence: Evidence, given: Rows, rows: Rows) -> Judgement | None:
     """The worst judgement on the results of all devices; None where there are none."""
     found: list[Judgement] = []
-    counts_ends = roundings(evidence.program.module) <= _SMALL or not is_extreme(rows)
+    counts_ends = roundings(evidence.program.module) <= SMALL or not is_extreme(rows)
     for device, row in enumerate(given):
         for result, value in enumerate(row):
-            judged = evidence.judge(device, result, value)
+            judged = evidence.judge(value, device, result)
             found.append(judged if counts_ends or not judged.is_wrong else without_ends(judged, None))
     return max(found, key=lambda j: (j.kind, bool(j.problem)), default=None)
-
-
-#: programs of so many rounding instructions are judged at the ends of the range, too
-_SMALL = 10
 
 
 def _unlike(subject: Subject, reference: Sequence[Sequence[Array]]) -> str:
     """Why the rewriting of a program gives other bits on the reference; empty: it does not."""
     import numpy as np
 
-    original = Evidences(Program(parse(subject.original, "original")), subject.original_rows).reference
+    original = evaluate_program(Program(parse(subject.original, "original")), subject.original_rows)
     for device, (row, other) in enumerate(zip(reference, original, strict=True)):
         for result, (a, b) in enumerate(zip(row, other, strict=True)):
             same = (a == b) | (is_nan(a) & is_nan(b))

@@ -22,8 +22,8 @@ from typing import Any, TypeAlias
 
 from hlotool.execution import leaves
 from hlotool.ir import HloComputation, HloInstruction, HloModule, dtype_of_numpy, reachable
+from hlotool.numerics.allowance import terms
 from hlotool.numerics.judgement import Judgement, Kind
-from hlotool.numerics.static_bound import terms
 from hlotool.ops import OPS
 
 Array: TypeAlias = Any

@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.ir import DTYPES, DType, Shape, dtype_of_numpy
+from hlotool.numerics.allowance import MODEL, SPREAD_FACTOR, Allowance
 from hlotool.numerics.higher_precision import own
 from hlotool.numerics.last_places import ulp_of
 
@@ -37,10 +38,6 @@ Array: TypeAlias = Any
 FREE_ULPS = 4.0
 #: the same of floats of fewer than 32 bits, which are computed as f32 and rounded once, in any implementation
 NARROW_ULPS = 0.5625
-#: how many times the spread of the samples a difference may be: they are few, and other orders of a sum many
-SPREAD_FACTOR = 4.0
-#: what is farther away than so many spreads of a few samples needs no more of them
-BEYOND_DOUBT = 80.0
 #: a spread wider than this share of the value leaves it no meaning
 MEANINGLESS = 0.125
 
@@ -70,16 +67,16 @@ _WORDS = {Kind.EQUAL: "equal", Kind.WITHIN: "within rounding", Kind.EXCESS: "exc
 
 
 @dataclass
-class Evidence:
-    """What is known of one result beside what is judged; arrays of one shape."""
+class Known:
+    """The values of one result that are known beside what is judged; arrays of one shape."""
 
     #: the program at its own types
     reference: Array
-    #: the same at higher precision (hlotool.numerics.higher_precision); None where it is not known
+    #: the same at higher precision (higher_precision.py); None where it is not known
     shadow: Array | None = None
     #: the same with random roundings
     samples: Sequence[Array] = ()
-    #: asked for further samples with only those roundings that the operations' semantics leave open, one by one
+    #: gives further samples with only those roundings that the operations' semantics leave open, one by one
     strict: Callable[[], Iterable[Array]] | None = None
 
 
@@ -124,6 +121,18 @@ class Judgement:
         rank = np.where(self.kinds == self.kind, 1.0 + share, 0.0)
         return tuple(int(i) for i in np.unravel_index(int(np.argmax(rank)), rank.shape))
 
+    def excused_by(self, one: Judgement, other: Judgement) -> Judgement:
+        """Return this verdict on two sides where they are as good as equal, and both sides' own verdicts elsewhere.
+
+        `one` and `other` are those, by the program's own evidence.
+        """
+        import numpy as np
+
+        kinds = np.where(self.kinds <= Kind.WITHIN, self.kinds, np.maximum(one.kinds, other.kinds))
+        tolerance = np.maximum(one.tolerance, other.tolerance)
+        shadow = other.shadow if one.shadow is None else one.shadow
+        return Judgement(kinds, self.given, self.reference, shadow, tolerance, self.error).count()
+
     def count(self) -> Judgement:
         """Count the kinds anew; itself."""
         import numpy as np
@@ -147,60 +156,71 @@ class Judgement:
         return f"element {place} is {self.given[at]}, the reference {self.reference[at]}{exact}: {self.kind}{share}"
 
 
-def judge(given: Array, evidence: Evidence, *, factor: float = SPREAD_FACTOR,
-          free_ulps: float | None = None) -> Judgement:
-    """The verdict on each element of an array.
-
-    `factor` times the spread and `free_ulps` units in the last place are within rounding; by default as many as the
-    type needs (FREE_ULPS, NARROW_ULPS).
-    """
+def judge(given: Array, known: Known, allowance: Allowance = MODEL) -> Judgement:
+    """Return the verdict on each element of an array."""
     import numpy as np
 
-    given, reference = np.asarray(given), np.asarray(evidence.reference)
-    if given.dtype != reference.dtype or given.shape != reference.shape:
-        problem = f"{given.dtype}{list(given.shape)} against {reference.dtype}{list(reference.shape)}"
-        none = np.zeros((0,))
-        return Judgement(none, given, reference, evidence.shadow, none, none, problem)
+    given, reference = np.asarray(given), np.asarray(known.reference)
+    if (found := unlike(given, reference)) is not None:
+        return found
     kind = dtype_of_numpy(given.dtype)
-    if free_ulps is None:
-        free_ulps = NARROW_ULPS if kind.component.bits < 32 else FREE_ULPS
     with np.errstate(all="ignore"):
-        found = (_judged(given, evidence, kind, factor, free_ulps) if kind.is_floating or kind.is_complex
-                 else _exact(given, evidence))
+        found = (_judged(given, known, kind, allowance) if kind.is_floating or kind.is_complex
+                 else _exact(given, known))
     return found.count()
 
 
-def _exact(given: Array, evidence: Evidence) -> Judgement:
+def without_elements(problem: str, given: Array | None = None, reference: Array | None = None) -> Judgement:
+    """Return the verdict on what cannot be judged element by element, for that reason."""
+    import numpy as np
+
+    none = np.zeros((0,))
+    return Judgement(none, none if given is None else given, none if reference is None else reference, None, none, none,
+                     problem)
+
+
+def unlike(given: Array, reference: Array) -> Judgement | None:
+    """Return the verdict on an array of another type or shape than the reference; None where they are alike."""
+    if given.dtype == reference.dtype and given.shape == reference.shape:
+        return None
+    return without_elements(f"{given.dtype}{list(given.shape)} against {reference.dtype}{list(reference.shape)}", given,
+                            reference)
+
+
+def _exact(given: Array, known: Known) -> Judgement:
     """Integers and pred: equal, or the samples say that they hang on a rounding."""
     import numpy as np
 
-    reference = evidence.reference
+    reference = known.reference
     differs = given != reference
-    kinds = np.where(differs, np.where(_is_among(given, evidence), Kind.ILL_CONDITIONED, Kind.WRONG),
+    kinds = np.where(differs, np.where(_is_among(given, known), Kind.ILL_CONDITIONED, Kind.WRONG),
                      Kind.EQUAL).astype(np.int8) if differs.any() else np.zeros(given.shape, np.int8)
     error = np.where(differs, np.abs(given.astype(np.float64) - reference.astype(np.float64)), 0.0)
-    return Judgement(kinds, given, reference, evidence.shadow, np.zeros(given.shape), error)
+    return Judgement(kinds, given, reference, known.shadow, np.zeros(given.shape), error)
 
 
-def _is_among(given: Array, evidence: Evidence) -> Array:
+def _is_among(given: Array, known: Known) -> Array:
     """Whether integers stand among the samples, or as far beside them as they are from each other."""
     import numpy as np
 
-    others = [*evidence.samples, *([evidence.shadow] if evidence.shadow is not None else [])]
+    others = [*known.samples, *([known.shadow] if known.shadow is not None else [])]
     if not others:
         return np.zeros(given.shape, np.bool_)
     wide = np.longdouble if given.dtype.itemsize == 8 else np.float64  # f64 does not hold all of 64 bits
-    known = np.stack([np.asarray(o).astype(wide) for o in (evidence.reference, *others)])
-    low, high = known.min(axis=0), known.max(axis=0)
+    among = np.stack([np.asarray(o).astype(wide) for o in (known.reference, *others)])
+    low, high = among.min(axis=0), among.max(axis=0)
     number = given.astype(wide)
     return (low < high) & (number >= 2 * low - high) & (number <= 2 * high - low)
 
 
-def _judged(given: Array, evidence: Evidence, kind: DType, factor: float, free_ulps: float) -> Judgement:
+def _judged(given: Array, known: Known, kind: DType, allowance: Allowance) -> Judgement:
     """The verdict on floats: the evidence is asked of those elements alone that are not equal or nearly so."""
     import numpy as np
 
-    d, r = _wide(given, kind), _wide(evidence.reference, kind)
+    free_ulps = allowance.free_ulps
+    if free_ulps is None:
+        free_ulps = NARROW_ULPS if kind.component.bits < 32 else FREE_ULPS
+    d, r = _wide(given, kind), _wide(known.reference, kind)
     size = np.maximum(_size(d), _size(r))
     ulp = ulp_of(np.where(np.isfinite(size), size, 0), kind)
     # A processor may flush what is smaller than the smallest normal number, whatever else is allowed; where it flushes
@@ -215,18 +235,19 @@ def _judged(given: Array, evidence: Evidence, kind: DType, factor: float, free_u
     tolerance, error = np.array(free), np.where(np.isnan(error), 0.0, error)
     rest = kinds == Kind.WRONG
     if rest.any():
-        _judge_rest(rest, (d, r, ulp, free), (kinds, tolerance, error), evidence, kind, factor)
-    return Judgement(kinds, given, evidence.reference, evidence.shadow, tolerance, error)
+        _judge_rest(rest, (d, r, ulp, free), (kinds, tolerance, error), known, kind,
+                    allowance.factor)
+    return Judgement(kinds, given, known.reference, known.shadow, tolerance, error)
 
 
-def _judge_rest(where: Array, known: tuple[Array, Array, Array, Array], made: tuple[Array, Array, Array],
-                evidence: Evidence, kind: DType, factor: float) -> None:
-    """Write kinds, tolerances and errors of those elements into `made`; `known` are d, r, an ULP and what is free."""
+def _judge_rest(where: Array, values: tuple[Array, Array, Array, Array], made: tuple[Array, Array, Array],
+                known: Known, kind: DType, factor: float) -> None:
+    """Write kinds, tolerances and errors of those elements into `made`; `values` are d, r, an ULP and what is free."""
     import numpy as np
 
-    d, r, ulp, free = (np.asarray(a)[where] for a in known)
-    s = _wide(np.asarray(evidence.shadow)[where], kind) if evidence.shadow is not None else None
-    samples = [_wide(np.asarray(x)[where], kind) for x in evidence.samples]
+    d, r, ulp, free = (np.asarray(a)[where] for a in values)
+    s = _wide(np.asarray(known.shadow)[where], kind) if known.shadow is not None else None
+    samples = [_wide(np.asarray(x)[where], kind) for x in known.samples]
     spread = _spread(r, s, samples)
     tolerance, error = free + factor * spread, _distance(d, r)
     nearest = np.fmin(error, _distance(d, s)) if s is not None else error
@@ -244,7 +265,7 @@ def _judge_rest(where: Array, known: tuple[Array, Array, Array, Array], made: tu
     kinds[unlike] = Kind.NON_FINITE
     error = np.where(unlike, np.inf, np.where(np.isnan(error), 0.0, error))
     kinds[(kinds >= Kind.NON_FINITE) & _is_unsettled(d, r, s, samples, ulp)] = Kind.ILL_CONDITIONED
-    _hold_to_the_exact(kinds, (d, r, s, samples), error, free, where, evidence.strict, kind)
+    _hold_to_the_exact(kinds, (d, r, s, samples), error, free, where, known.strict, kind)
     for whole, part in zip(made, (kinds, tolerance, error), strict=True):
         whole[where] = part
 

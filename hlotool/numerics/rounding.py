@@ -35,12 +35,11 @@ import functools
 import math
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hlotool.execution import Observer, Program, evaluate_program, fed, leaves
 from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Shape, dtype_of_numpy
-from hlotool.numerics.higher_precision import HELD_AS_F32, WideShape, is_real, own, shadow_program, wide_kind, widened
+from hlotool.numerics.higher_precision import HELD_AS_F32, WideShape, is_real, own, wide_kind, widened
 from hlotool.numerics.integral_sums import has_integral_sums, with_open_last_places
 from hlotool.numerics.last_places import LEAST_ULPS, are_whole, error_of, largest, least_exponent, ulp_of
 from hlotool.numerics.nan_bits import with_open_nans
@@ -83,31 +82,6 @@ def sample_program(program: Program, arguments: Sequence[Sequence[Array]], seed:
     given = [[rounding.flushed(a, s) for a, s in zip(row, program.parameters, strict=True)] for row in arguments]
     found = evaluate_program(program, given, observer, queues=fed(infeed), rebind=rounding.rebound)
     return [[own(leaf, s) for leaf, s in zip(row, program.results, strict=True)] for row in found]
-
-
-@dataclass(frozen=True)
-class Samples:
-    """What other ways to compute a program give on one set of arguments: device, then leaf."""
-
-    #: as the reference computes it
-    reference: list[list[Array]]
-    #: at higher precision
-    shadow: list[list[Array]]
-    #: with random roundings
-    samples: list[list[list[Array]]]
-    #: with only those that the operations' semantics leave open
-    strict: list[list[list[Array]]]
-
-
-def samples_of(program: Program, arguments: Sequence[Sequence[Array]], count: int, *, least_ulps: float = LEAST_ULPS,
-               infeed: Sequence[Sequence[Array]] = ()) -> Samples:
-    """The reference, the shadow and so many samples, and half as many strict ones."""
-    def drawn(number: int, strict: bool) -> list[list[Array]]:
-        return sample_program(program, arguments, number, strict=strict, least_ulps=least_ulps, infeed=infeed)
-
-    return Samples(evaluate_program(program, arguments, queues=fed(infeed)),
-                   shadow_program(program, arguments, infeed=infeed), [drawn(n, False) for n in range(count)],
-                   [drawn(n, True) for n in range((count + 1) // 2)])
 
 
 class RandomRounding:

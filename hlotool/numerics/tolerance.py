@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hlotool.ir import dtype_of_numpy
-from hlotool.numerics.judgement import Judgement, Kind
+from hlotool.numerics.judgement import Judgement, Kind, unlike
 from hlotool.numerics.ulps import ulp_distance
 
 Array: TypeAlias = Any
@@ -33,10 +33,8 @@ class Tolerance:
         import numpy as np
 
         given, reference = np.asarray(given), np.asarray(reference)
-        if given.dtype != reference.dtype or given.shape != reference.shape:
-            none = np.zeros((0,))
-            problem = f"{given.dtype}{list(given.shape)} against {reference.dtype}{list(reference.shape)}"
-            return Judgement(none, given, reference, None, none, none, problem)
+        if (found := unlike(given, reference)) is not None:
+            return found
         kind = dtype_of_numpy(given.dtype)
         distance = ulp_distance(given, reference)
         if not (kind.is_floating or kind.is_complex):

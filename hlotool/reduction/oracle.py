@@ -17,17 +17,13 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from hlotool.blame import Evidences
 from hlotool.diagnostics import HloError, Severity
 from hlotool.execution import Executor, Options, Program, executor_named
-from hlotool.numerics import Evidence, Judgement, Kind, judge
+from hlotool.numerics import Evidence, Judgement, Kind
 from hlotool.ops import OPS
 from hlotool.process import work_time
 from hlotool.reduction.candidate import Candidate, Rows
 from hlotool.verdict import OutOfTime, Watch
-
-#: ULPs that two executors may be apart where nothing is known of a program's precision
-_UNKNOWN_ULPS = 4096.0
 
 
 @dataclass(frozen=True)
@@ -108,7 +104,7 @@ def wrong_results(test: Verdict, candidate: Candidate) -> list[Judgement]:
     rows = candidate.rows or []
     until = work_time() + test.time_limit
     # The reference goes first: a loop that does not end any more ends there without a child's death.
-    evidence = Evidences(program, rows, _reference(program, rows, until))
+    evidence = Evidence(program, rows, reference_known=_reference(program, rows, until))
     free = None
     if candidate.other is not None:
         given = _reference(Program(candidate.other), rows, until) or []
@@ -120,9 +116,9 @@ def wrong_results(test: Verdict, candidate: Candidate) -> list[Judgement]:
     for device, row in enumerate(given):
         for result, value in enumerate(row):
             if free is not None:
-                found = _held_against(value, free[device][result], evidence, device, result)
+                found = evidence.judge_beside(value, free[device][result], device, result)
             elif result < len(evidence.reference[device]):
-                found = evidence.judge(device, result, value)
+                found = evidence.judge(value, device, result)
             else:
                 continue
             if found.is_wrong:
@@ -136,18 +132,6 @@ def _reference(program: Program, rows: Rows, until: float) -> list[list[Any]] | 
         return Watch(until=until).run(program, rows)
     except HloError:
         return None
-
-
-def _held_against(value: Any, other: Any, evidence: Evidences, device: int, result: int) -> Judgement:
-    """One executor against another: what either may round is what the reference's program may."""
-    quick = judge(value, Evidence(other))
-    if not quick.is_wrong:
-        return quick
-    try:
-        one, two = (evidence.judge(device, result, v) for v in (value, other))
-    except HloError:  # the reference cannot run it
-        return judge(value, Evidence(other), free_ulps=_UNKNOWN_ULPS)
-    return one if one.is_wrong != two.is_wrong and one.is_wrong else two
 
 
 def _executor(name: str, time_limit: float) -> Executor:

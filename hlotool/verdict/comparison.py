@@ -36,11 +36,14 @@ from hlotool.execution import (
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.numerics import (
     SMALL,
+    Allowance,
     Doubt,
     Evidence,
     Judgement,
     Kind,
+    Known,
     Locator,
+    Policy,
     Tolerance,
     assumed_ulps,
     is_extreme,
@@ -48,12 +51,12 @@ from hlotool.numerics import (
     judge,
     roundings,
     who_is_right,
+    without_elements,
     without_ends,
 )
 from hlotool.ops import OPS
 from hlotool.process import work_time
 from hlotool.verdict.argument_sets import KINDS, ArgumentSearch, ArgumentSet
-from hlotool.verdict.cases import Case
 from hlotool.verdict.codes import DIFFERENCE
 from hlotool.verdict.dependence import Dependence
 from hlotool.verdict.findings import Comparison, Finding
@@ -64,10 +67,8 @@ Array: TypeAlias = Any
 
 #: seconds for a module, by default
 TIME_BUDGET = 10.0
-#: sets of arguments at most, and for small programs, which cost little; samples to confirm a first verdict
-_MOST_SETS, _SETS_OF_SMALL, _MORE_SAMPLES = 160, 320, 16
-#: samples that confirm it where there is no time for more
-_ENOUGH_SAMPLES = 8
+#: sets of arguments at most, and for small programs, which cost little
+_MOST_SETS, _SETS_OF_SMALL = 160, 320
 #: instructions, and elements of parameters, of a small program
 _FEW_INSTRUCTIONS, _FEW_ELEMENTS = 40, 1024
 #: doubts for which the instruction is searched
@@ -200,7 +201,7 @@ class _Work:
         if self.found.findings:
             self._say()
 
-    def _evaluated(self, sets: list[tuple[int, ArgumentSet]]) -> list[Case]:
+    def _evaluated(self, sets: list[tuple[int, ArgumentSet]]) -> list[_Case]:
         """The sets with what the reference makes of them; those that take too long, or have no value, left out."""
         cases = []
         for number, chosen in sets:
@@ -210,13 +211,12 @@ class _Work:
             if not is_first and work_time() > until:
                 break
             if self.has_no_reference:
-                cases.append(Case(self.one, chosen, number, None))
+                cases.append(self._case(chosen, number, None))
                 continue
             longest = work_time() + (min(_LONGEST_RUN, self.time_limit) if is_first else 0)
             watch = Watch(self.coverage, until=max(until, longest))
             try:
-                cases.append(Case(self.one, chosen, number, watch.run(self.one, chosen.values), self.time_limit,
-                                  self.product_bits))
+                cases.append(self._case(chosen, number, watch.run(self.one, chosen.values)))
             except OutOfTime as error:
                 if is_first:
                     self._note_late(error)
@@ -229,15 +229,19 @@ class _Work:
                 # Two executors, or two modules, can be held against each other.
                 self.has_no_reference = True
                 self.found.diagnostics.extend(error.diagnostics)
-                cases.append(Case(self.one, chosen, number, None))
+                cases.append(self._case(chosen, number, None))
         return cases
+
+    def _case(self, chosen: ArgumentSet, number: int, reference: list[list[Array]] | None) -> _Case:
+        return _Case(chosen, number, reference, Evidence(self.one, chosen.values, Policy(self.time_limit),
+                                                         reference, self.product_bits))
 
     def _note_late(self, error: OutOfTime) -> None:
         """Say that the reference takes too long, for what may be left without a verdict."""
         self.found.diagnostics.append(Diagnostic(TIMEOUT, str(error) or "the reference does not end",
                                                  filename=self.one.filename))
 
-    def _compare_batch(self, cases: list[Case]) -> None:
+    def _compare_batch(self, cases: list[_Case]) -> None:
         values = [c.arguments.values for c in cases]
         rows: list[tuple[str, list[_Pair | None]]] = []
         if self.is_pair and not self.has_no_reference:
@@ -263,7 +267,7 @@ class _Work:
             self.found.inputs.append(cases[position].arguments.name)
             self._note(cases[position])
 
-    def _judge_rows(self, rows: list[tuple[str, list[_Pair | None]]], cases: list[Case],
+    def _judge_rows(self, rows: list[tuple[str, list[_Pair | None]]], cases: list[_Case],
                     positions: Sequence[int]) -> dict[int, None]:
         """Judge executors' results on the cases at those positions, up to a difference; where there was something."""
         held: dict[int, None] = {}
@@ -280,7 +284,7 @@ class _Work:
         return held
 
     def _held_against(self, rows: list[tuple[str, list[_Pair | None]]],
-                      cases: list[Case]) -> list[tuple[str, list[_Pair | None]]]:
+                      cases: list[_Case]) -> list[tuple[str, list[_Pair | None]]]:
         """Where there is no reference, or a budget by hand asks for two executors, the last one takes its place."""
         if self.is_pair and self.has_no_reference:
             for case, pair in zip(cases, rows[-1][1] if rows else (), strict=False):
@@ -305,7 +309,7 @@ class _Work:
         self.running.remove(executor)
         self.found.diagnostics.extend(error.diagnostics)
 
-    def _judge_case(self, case: Case, name: str, pair: _Pair | None) -> bool:
+    def _judge_case(self, case: _Case, name: str, pair: _Pair | None) -> bool:
         """Judge one side on one set; whether there was anything to judge."""
         if pair is None or case.reference is None:
             return False
@@ -325,49 +329,29 @@ class _Work:
                     self._open_arguments = case.arguments.values
         return True
 
-    def _judged(self, case: Case, device: int, result: int, given: Array) -> Judgement:
-        import numpy as np
-
+    def _judged(self, case: _Case, device: int, result: int, given: Array) -> Judgement:
+        """Return the verdict on one result, held against the reference or what takes its place."""
         assert case.reference is not None
-        reference = case.reference[device][result]
         if self.tolerance is not None:
-            return self.tolerance.judge(given, reference)
+            return self.tolerance.judge(given, case.reference[device][result])
         if self.has_no_reference:
-            return judge(given, Evidence(reference), free_ulps=assumed_ulps(self.one.module))
-        if given.dtype == reference.dtype and given.shape == reference.shape:
-            quick = judge(given, Evidence(reference))
-            if quick.kind <= Kind.WITHIN or (np.asarray(given).dtype.kind == "b" and quick.kind is Kind.EQUAL):
-                return quick
-            found = judge(given, case.evidence(device, result))
-            if found.is_wrong:  # of a million elements a few samples leave some alone by chance, whatever time is left
-                found = judge(given, case.evidence(device, result, _MORE_SAMPLES, _ENOUGH_SAMPLES))
-            return found
-        return judge(given, Evidence(reference))
+            return judge(given, Known(case.reference[device][result]), Allowance(assumed_ulps(self.one.module)))
+        return case.evidence.judge(given, device, result)
 
-    def _beside_twin(self, case: Case, device: int, result: int, given: Array, twin: Array) -> Judgement:
-        """Of two modules on one device: where both are wrong in the same way, they agree with each other."""
-        import numpy as np
+    def _beside_twin(self, case: _Case, device: int, result: int, given: Array, twin: Array) -> Judgement:
+        """Return the verdict on two modules on one device: where both are wrong in the same way, they agree."""
+        if self.has_no_reference:
+            return self._judged(case, device, result, given)  # the twin takes the reference's place
+        if self.tolerance is None:
+            return case.evidence.judge_beside(given, twin, device, result)
+        plain = self.tolerance.judge(given, twin)
+        return plain if plain.problem else plain.excused_by(*(self._judged(case, device, result, side)
+                                                              for side in (given, twin)))
 
-        same = (given.dtype == twin.dtype and given.shape == twin.shape
-                and np.asarray((given == twin) | (is_nan(given) & is_nan(twin))))
-        if same is not False and same.all() and self.tolerance is None:
-            return judge(given, Evidence(twin))  # with each other only: the reference has compared the modules, too
-        found, own = (self._judged(case, device, result, side) for side in (given, twin))
-        if not found.is_wrong:
-            return own if own.is_wrong else found
-        if own.is_wrong and same is not False:
-            found.kinds = np.where(same & (found.kinds >= Kind.NON_FINITE), Kind.WITHIN, found.kinds)
-            found.count()
-        return found
+    def _mismatch(self, case: _Case, name: str, device: int, given: int, expected: int) -> None:
+        self._find(case, name, device, 0, without_elements(f"{given} results against {expected}"))
 
-    def _mismatch(self, case: Case, name: str, device: int, given: int, expected: int) -> None:
-        import numpy as np
-
-        none = np.zeros((0,))
-        problem = f"{given} results against {expected}"
-        self._find(case, name, device, 0, Judgement(none, none, none, None, none, none, problem))
-
-    def _find(self, case: Case, name: str, device: int, result: int, found: Judgement) -> Judgement:
+    def _find(self, case: _Case, name: str, device: int, result: int, found: Judgement) -> Judgement:
         """Keep what is wrong as a finding, or as a doubt; the judgement as it counts."""
         side = f"{self.found.right} on {name}" if self.is_pair else name
         right, why = who_is_right(found, name, self.found.left if self.is_pair else "reference")
@@ -379,7 +363,7 @@ class _Work:
         self._count(made, values)
         return found
 
-    def _is_doubtful(self, case: Case, found: Judgement, result: int) -> bool:
+    def _is_doubtful(self, case: _Case, found: Judgement, result: int) -> bool:
         """Whether the ends of the range may explain what is wrong."""
         if self.counts_extremes or found.problem or self.tolerance is not None or case.arguments.name == "given":
             return False
@@ -406,7 +390,7 @@ class _Work:
                 return
             self.found.noted.append(made)
 
-    def _note(self, case: Case) -> None:
+    def _note(self, case: _Case) -> None:
         """What the results of one more set say about the worth of agreement."""
         import numpy as np
 
@@ -457,6 +441,17 @@ class _Work:
         self.found.diagnostics.append(Diagnostic(
             DIFFERENCE, f"{self.found.left} and {self.found.right} differ: {self.found.worst}",
             filename=self.other.filename))
+
+
+@dataclass
+class _Case:
+    """One set of arguments, what the second side is held against, and the evidence about it."""
+
+    arguments: ArgumentSet
+    number: int
+    #: None where the reference cannot run the program, until another executor takes its place
+    reference: list[list[Array]] | None
+    evidence: Evidence
 
 
 @dataclass

@@ -33,7 +33,7 @@ from hlotool.conformance.suites import samples_folder, suite_cases
 from hlotool.diagnostics import HloError
 from hlotool.execution import executor_named
 from hlotool.execution.tasks import compute_texts
-from hlotool.numerics import SPREAD_FACTOR
+from hlotool.numerics.allowance import SPREAD_FACTOR
 from hlotool.ops import OPS
 
 ROOT = pathlib.Path(__file__).parents[2]

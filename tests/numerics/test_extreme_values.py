@@ -7,7 +7,7 @@ import pytest
 
 import hlotool
 from hlotool.execution import Program, evaluate_program
-from hlotool.numerics import Evidence, Kind, judge, roundings, sample_program, shadow_program
+from hlotool.numerics import Kind, Known, judge, roundings, sample_program, shadow_program
 from hlotool.numerics.extreme_values import is_extreme
 from hlotool.verdict import Comparison, compare
 
@@ -95,7 +95,7 @@ def test_where_nothing_tells_finite_numbers_count() -> None:
 @pytest.mark.parametrize(("given", "kind"), [(3, Kind.ILL_CONDITIONED), (5, Kind.ILL_CONDITIONED), (6, Kind.WRONG),
                                              (-40, Kind.WRONG)])
 def test_integers_that_hang_on_a_rounding_stay_among_the_samples(given: int, kind: Kind) -> None:
-    evidence = Evidence(np.int32([4]), np.int32([4]), [np.int32([4]), np.int32([3])])
+    evidence = Known(np.int32([4]), np.int32([4]), [np.int32([4]), np.int32([3])])
     assert judge(np.int32([given]), evidence).kind is kind
 
 
@@ -103,7 +103,7 @@ def test_integers_that_hang_on_a_rounding_stay_among_the_samples(given: int, kin
     (np.nan, Kind.ILL_CONDITIONED), (1.001, Kind.ILL_CONDITIONED), (7.0, Kind.NON_FINITE), (-np.inf, Kind.NON_FINITE)])
 def test_what_may_overflow_is_one_of_the_ways_it_may_go(given: float, kind: Kind) -> None:
     samples = [np.float32([np.nan]), np.float32([1.0]), np.float32([np.inf])]
-    evidence = Evidence(np.float32([np.inf]), np.float64([1.0]), samples)
+    evidence = Known(np.float32([np.inf]), np.float64([1.0]), samples)
     assert judge(np.float32([given]), evidence).kind is kind
 
 
@@ -126,10 +126,10 @@ ENTRY e { x = f32[1,4,1] parameter(0)
 """
 
 
-def evidence_of(text: str, *arguments: np.ndarray) -> Evidence:
+def evidence_of(text: str, *arguments: np.ndarray) -> Known:
     program, rows = Program(hlotool.parse(text)), [list(arguments)]
     samples = [sample_program(program, rows, seed)[0][0] for seed in range(12)]
-    return Evidence(evaluate_program(program, rows)[0][0], shadow_program(program, rows)[0][0], samples)
+    return Known(evaluate_program(program, rows)[0][0], shadow_program(program, rows)[0][0], samples)
 
 
 def test_zeros_of_padding_may_be_multiplied_with_infinity_or_not() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import hlotool
 from hlotool.execution import Program, evaluate_program
-from hlotool.numerics import Evidence, judge, sample_program, shadow_program
+from hlotool.numerics import Known, judge, sample_program, shadow_program
 
 INF, NAN = np.inf, np.nan
 CONSTANT = "ENTRY e { x = TYPE[1] parameter(0)  c = TYPE[1] constant({NUMBER})  ROOT r = TYPE[1] "
@@ -54,7 +54,7 @@ def is_wrong(text: str, arguments: list[Any], given: Any) -> bool:
     def drawn(count: int, strict: bool) -> list[np.ndarray]:
         return [sample_program(program, rows, seed, strict=strict)[0][0] for seed in range(count)]
 
-    evidence = Evidence(evaluate_program(program, rows)[0][0], shadow_program(program, rows)[0][0], drawn(16, False),
+    evidence = Known(evaluate_program(program, rows)[0][0], shadow_program(program, rows)[0][0], drawn(16, False),
                         lambda: drawn(8, True))
     return judge(np.array(given).astype(program.results[0].dtype.numpy), evidence).is_wrong
 

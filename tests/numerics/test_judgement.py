@@ -9,7 +9,7 @@ import pytest
 import hlotool
 from hlotool.execution import Program, evaluate_program
 from hlotool.ir import DTYPES
-from hlotool.numerics import Evidence, Judgement, Kind, judge, sample_program, shadow_program
+from hlotool.numerics import Judgement, Kind, Known, judge, sample_program, shadow_program
 from hlotool.verdict.boundary_arguments import _beside
 
 
@@ -17,13 +17,13 @@ def program_of(body: str, computations: str = "") -> Program:
     return Program(hlotool.parse(f"HloModule m\n\n{computations}\nENTRY e {{\n{body}\n}}\n"))
 
 
-def evidence_of(program: Program, arguments: list[np.ndarray], *, seeds: int = 6) -> Evidence:
+def evidence_of(program: Program, arguments: list[np.ndarray], *, seeds: int = 6) -> Known:
     rows = [arguments]
 
     def samples(count: int, strict: bool = False) -> list[np.ndarray]:
         return [sample_program(program, rows, seed, strict=strict)[0][0] for seed in range(count)]
 
-    return Evidence(evaluate_program(program, rows)[0][0], shadow_program(program, rows)[0][0], samples(seeds),
+    return Known(evaluate_program(program, rows)[0][0], shadow_program(program, rows)[0][0], samples(seeds),
                     lambda: samples(2, strict=True))
 
 
@@ -219,5 +219,5 @@ def test_what_rounds_to_the_smallest_normal_number_may_be_flushed() -> None:
 
 def test_large_integers_are_told_apart() -> None:
     low = np.int64(np.iinfo(np.int64).min)
-    found = judge(np.array([low, low + 1]), Evidence(np.array([low + 3, low + 1]), samples=[np.array([low, low + 1])]))
+    found = judge(np.array([low, low + 1]), Known(np.array([low + 3, low + 1]), samples=[np.array([low, low + 1])]))
     assert [Kind(k) for k in found.kinds] == [Kind.ILL_CONDITIONED, Kind.EQUAL]

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 import hlotool
-from hlotool.execution import Program, evaluate_program, executor_named
-from hlotool.numerics import judge, shadow_program
-from hlotool.verdict.argument_sets import ArgumentSet
-from hlotool.verdict.cases import Case
+from hlotool.execution import Program, executor_named
+from hlotool.numerics import Evidence, shadow_program
 
 DOT = """HloModule product
 ENTRY e {
@@ -40,9 +38,8 @@ def test_operands_that_a_platform_cuts(words, executor, bits, is_wrong):
     a, b = (generator.normal(size=s).astype(np.float32) for s in ((16, 64), (64, 16)))
     program = Program(hlotool.parse(DOT.replace("WORDS", words)))
     arguments = [[a, b]]
-    case = Case(program, ArgumentSet("given", arguments), 0, evaluate_program(program, arguments),
-                product_bits=executor_named(executor).product_bits)
+    evidence = Evidence(program, arguments, product_bits=executor_named(executor).product_bits)
     given = (cut(a, bits) @ cut(b, bits)).astype(np.float32)
-    assert judge(given, case.evidence(0, 0)).is_wrong is is_wrong
+    assert evidence.judge(given).is_wrong is is_wrong
     exact = shadow_program(program, arguments)[0][0].astype(np.float32)
-    assert not judge(exact, case.evidence(0, 0)).is_wrong
+    assert not evidence.judge(exact).is_wrong

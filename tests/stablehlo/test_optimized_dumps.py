@@ -1,6 +1,5 @@
 """What XLA's CPU compiler made of programs, lifted, gives what the programs give."""
 
-import functools
 import os
 import re
 from collections.abc import Iterable
@@ -12,8 +11,7 @@ import pytest
 
 import hlotool
 from hlotool.execution import Program, arguments_for, run_program
-from hlotool.numerics import settled_results
-from hlotool.numerics.rounding import samples_of
+from hlotool.numerics import Evidence, judge_results
 
 MODELS = Path(__file__).parents[2] / "samples" / "models"
 
@@ -88,6 +86,5 @@ def test_samples(name: str) -> None:
     if optimised.devices != original.devices:
         pytest.skip("the optimised module is one device's share of the work")
     expected, found = run_program(original, given), run_program(optimised, given)
-    samples = functools.partial(samples_of, original, given)
-    judged = settled_results(found, expected, samples, original.module, is_own=False)
+    judged = judge_results(found, Evidence(original, given), expected)
     assert not [j for j in judged if j.judgement.is_wrong]
