@@ -44,7 +44,7 @@ def _speaking_of(function: str, message: str) -> str:
 
 
 def verified(module: HloModule, places: Mapping[HloInstruction, Place]) -> list[Diagnostic]:
-    """What verification says, at the lines that built the instructions."""
+    """Return the findings of verification, at the lines that built the instructions."""
     instructions = list(module.instructions())
     for offset, instruction in enumerate(instructions):
         instruction.offset = offset

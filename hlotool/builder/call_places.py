@@ -10,7 +10,7 @@ from types import FrameType
 
 #: the folder of the builder
 HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-#: what stands between a user's `with` and the builder
+#: files between a user's `with` and the builder
 _BETWEEN = (HERE, os.path.dirname(os.__file__) + os.sep + "contextlib.py")
 
 

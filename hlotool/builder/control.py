@@ -77,7 +77,7 @@ def composite_call(b: Core, computation: Any, *operands: Any, name: str = "", at
 
 
 def _is_dictionary(attributes: str | None) -> bool:
-    """Whether attributes are a dictionary as MLIR writes it."""
+    """Return True if attributes are a dictionary as MLIR writes it."""
     if attributes is None:
         return True
     from hlotool.stablehlo import is_dictionary

@@ -1,4 +1,4 @@
-"""What all builder functions stand on: computations in the making, calls, refusals, and the module at the end."""
+"""The base of all builder functions: calls and their refusals, instructions, values, and computations to apply."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from hlotool.passes.verify import agrees, unknown_attribute
 Errors: TypeAlias = Literal["raise", "collect"]
 
 
-#: what Python raises for arguments of the wrong kind
+#: exceptions that Python raises for arguments of the wrong kind
 _MISFITS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 
 
@@ -155,7 +155,7 @@ class Core:
         return self.failed()
 
     def failed(self) -> XlaOp:
-        """What stands for the result of a refused call."""
+        """Return the value that replaces the result of a refused call."""
         return XlaOp(self, self._bodies[-1], None)
 
     def warn(self, code: str, message: str, help: str = "") -> None:

@@ -45,7 +45,7 @@ rhs_batch_dimensions=())
 
 @dataclass
 class DotDimensionNumbers(Message):
-    """What DotGeneral contracts and what it counts through."""
+    """Dimensions that DotGeneral contracts, and those of batches."""
 
     lhs_contracting_dimensions: Ints = ()
     rhs_contracting_dimensions: Ints = ()

@@ -1,4 +1,4 @@
-"""What a document does not allow: checks of a call's arguments, before today's function builds it.
+"""Limits of the documents: checks of a call's arguments, before today's function builds it.
 
 Each is called with the builder, the function's name and the arguments by the names of the document; its message
 speaks of that function. HLO itself allows these things: what it refuses, its operations refuse.

@@ -117,7 +117,7 @@ for _name in ("And", "Or"):
 
 @function()
 def is_constant(b: Core, operand: Any) -> bool:
-    """Whether a value depends on nothing that is known only when the program runs. XLA: XlaBuilder::IsConstant."""
+    """Return True if a value depends on nothing that only a run knows. XLA: XlaBuilder::IsConstant."""
     seen: set[HloInstruction] = set()
     stack = [b.operand(operand).instruction]
     while stack:
@@ -134,7 +134,7 @@ def is_constant(b: Core, operand: Any) -> bool:
     return True
 
 
-#: what is known only when the program runs; XLA's folder runs no loop
+#: operations whose results only a run knows; XLA's folder runs no loop
 _RUN_TIME = frozenset(("parameter", "infeed", "recv", "recv-done", "rng", "rng-get-and-update-state", "custom-call",
                        "while", "replica-id", "partition-id", "all-reduce", "outfeed", "send", "send-done"))
 

@@ -1,4 +1,4 @@
-"""What builders hand out: XlaOp, a value of the program, and XlaComputation, something to call."""
+"""The objects that builders give: XlaOp, a value of the program, and XlaComputation, a computation to apply."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class XlaOp:
 
     @property
     def is_valid(self) -> bool:
-        """Whether the value exists: with errors="collect", a refused call gives one that does not."""
+        """True if the value exists: with errors="collect", a refused call gives one that does not."""
         return self.instruction is not None
 
     @property

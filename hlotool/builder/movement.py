@@ -102,7 +102,7 @@ def _reshape_to(b: Core, operand: Any, shape: Shape, inferred: int | None) -> Xl
 
 
 def _carried_flags(shape: Shape, sizes: Sequence[int], inferred: int | None) -> tuple[bool, ...]:
-    """Which dimensions of the result are dynamic. XLA: ShapeInference::InferReshapeShape."""
+    """Return True for each dimension of the result that is dynamic. XLA: ShapeInference::InferReshapeShape."""
     if not sizes:
         return ()  # XLA: the one element of a bounded array becomes a scalar
     flags = [False] * len(sizes)
@@ -364,7 +364,7 @@ def remove_dynamic_dimension(b: Core, operand: Any, dimension: int) -> XlaOp:
 
 @function()
 def index(b: Core, operand: Any, key: Any) -> XlaOp:
-    """What `operand[key]` builds: slices and numbers as NumPy reads them, values of the program as start indices."""
+    """Build `operand[key]`: slices and numbers as NumPy reads them, values of the program as start indices."""
     from hlotool.builder.subscripts import indexed
 
     return indexed(b, b.operand(operand), key)

@@ -1,4 +1,4 @@
-"""What functions of older documents meant, built of what there is today."""
+"""The meanings of functions in older documents, built of today's functions."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def custom_call(b: Core, target_name: str, args: Sequence[Any] = (), shape: Any 
 
 
 def _is_shape(value: Any) -> bool:
-    """Whether it is a shape as its text, or as (element type, dimensions), rather than operands."""
+    """Return True for a shape as its text, or as (element type, dimensions), False for operands."""
     return isinstance(value, (str, Shape)) or (isinstance(value, tuple) and len(value) == 2
                                                and isinstance(value[1], (list, tuple)))
 

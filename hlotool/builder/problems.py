@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 
 class Refused(Exception):
-    """What is wrong with a call: the code, a sentence with the values, and advice."""
+    """A fault of a call: the code, a sentence with the values, and advice."""
 
     def __init__(self, code: str, message: str, help: str = "") -> None:
         self.code = code
@@ -25,7 +25,7 @@ def demand(holds: bool, code: str, message: str, help: str = "") -> None:
 
 @contextlib.contextmanager
 def marking_users() -> Iterator[None]:
-    """What is raised inside is the business of the user's own function, and is handed on as it is."""
+    """Mark exceptions raised inside as those of the user's own function, which are passed on as they are."""
     try:
         yield
     except Exception as error:
@@ -34,7 +34,7 @@ def marking_users() -> Iterator[None]:
 
 
 def is_users(error: Exception) -> bool:
-    """Whether the user's own function raised it."""
+    """Return True if the user's own function raised it."""
     return _USERS in getattr(error, "__notes__", ())
 
 

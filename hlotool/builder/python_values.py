@@ -116,7 +116,7 @@ def ints(value: Any, what: str) -> tuple[int, ...]:
 
 
 def is_weak(value: Any) -> bool:
-    """Whether a value takes the element type of what it meets: Python's own numbers, and lists of them."""
+    """Return True if a value takes the element type of its neighbours: Python's own numbers, and lists of them."""
     return isinstance(value, (bool, int, float, complex)) or (isinstance(value, (list, tuple)) and not any(
         isinstance(v, (XlaOp, np.ndarray, np.generic)) for v in value))
 
@@ -209,7 +209,7 @@ def _word(value: Any) -> str:
     return unqualified(found)
 
 
-#: what a row of padding may call its sizes, and the document's name for each
+#: names that a row of padding may give its sizes, and the document's name for each
 _PADDING_FIELDS = {name: name for name in ("edge_padding_low", "edge_padding_high", "interior_padding")} | {
     "low": "edge_padding_low", "high": "edge_padding_high", "interior": "interior_padding"}
 

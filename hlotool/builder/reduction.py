@@ -45,7 +45,7 @@ def folding(b: Core, computation: Any, inits: Sequence[XlaOp], name: str = "redu
 
 
 def is_computation(value: Any) -> bool:
-    """Whether an argument stands for a computation, among those that may be operands."""
+    """Return True if an argument is a computation, among those that may be operands."""
     return isinstance(value, (XlaComputation, HloComputation, HloModule)) or hasattr(value, "build") or (
         callable(value) and not isinstance(value, XlaOp))
 
@@ -98,7 +98,7 @@ def reduce_all(b: Core, operand: Any, init_value: Any, computation: Any) -> XlaO
     return reduce(b, operand, init_value, computation)
 
 
-#: what the comments of the documents' example call two of its arguments
+#: names of two arguments in the comments of the documents' example
 EXAMPLE_NAMES = {"init_val": "init_values", "window_stride_dimensions": "window_strides"}
 
 

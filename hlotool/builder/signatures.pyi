@@ -30,7 +30,7 @@ class Methods(Core):
                                reduction_dim: int, comparator: Applied, **common: Unpack[Common]) -> XlaOp:
         """The k first along a dimension in a comparator's order: a tuple with a row of each operand."""
     def All(self, predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
-        """Whether all predicates hold."""
+        """Return true where all predicates hold."""
     def AllGather(self, operand: Operand, all_gather_dimension: int, shard_count: int,
                   replica_groups: typing.Any = None, channel_id: typing.Any = None, layout: typing.Any = None,
                   use_global_device_ids: bool | None = None, **common: Unpack[Common]) -> XlaOp:
@@ -65,7 +65,7 @@ class Methods(Core):
             **common: Unpack[Common]) -> XlaOp:
         """Element by element and: of bits, or of predicates; of two operands, with broadcast_dimensions, or of more."""
     def Any(self, predicates: typing.Any, axes: typing.Any = None, **common: Unpack[Common]) -> XlaOp:
-        """Whether one of the predicates holds."""
+        """Return true where one of the predicates holds."""
     def ApproxTopK(self, operands: Sequence[typing.Any], init_values: Sequence[typing.Any], top_k: int,
                    reduction_dim: int, comparator: Applied, recall_target: float = 0.9, aggregate_to_topk: bool = True,
                    reduction_input_size_override: int = -1, **common: Unpack[Common]) -> XlaOp:
@@ -222,7 +222,7 @@ class Methods(Core):
         """A convolution with everything said: strides, padding, dilations of both operands, roles of the dimensions."""
     def ConvGradExtractAndVerifyDimension(self, input_size: int, filter_size: int, output_size: int, dilation: int,
                                           stride: int, padding: typing.Any, **common: Unpack[Common]) -> XlaOp:
-        """What a gradient for the input pads the output's gradient with, along one dimension."""
+        """Return the padding of the output's gradient in a gradient for the input, along one dimension."""
     def ConvWithGeneralDimensions(self, lhs: Operand, rhs: Operand, window_strides: Ints | None = None,
                                   padding: typing.Any = 'VALID', dimension_numbers: typing.Any = None,
                                   feature_group_count: int = 1, batch_group_count: int = 1,
@@ -375,7 +375,7 @@ class Methods(Core):
             **common: Unpack[Common]) -> XlaOp:
         """Error function."""
     def ErfInv(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
-        """What Erf takes to the operand: infinite at -1 and 1, NaN beyond."""
+        """Return the value whose Erf is the operand: infinite at -1 and 1, NaN beyond."""
     def Erfc(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
         """1 - Erf(x), exact to 2e-7 of its value also where Erf is next to 1."""
     def EvaluateChebyshevPolynomial(self, x: typing.Any, coefficients: Sequence[float],
@@ -392,7 +392,7 @@ class Methods(Core):
         """e to the power of each element, less one, exact near 0."""
     def FakeQuantize(self, operand: Operand, scale: Operand, zero_point: typing.Any = 0.0,
                      element_type: typing.Any = 's8', axis: int | None = None, **common: Unpack[Common]) -> XlaOp:
-        """What is left of floats after Quantize and Dequantize."""
+        """Return floats after Quantize and Dequantize."""
     def Fft(self, operand: Operand, fft_type: typing.Any, fft_length: Iterable[int], **common: Unpack[Common]) -> XlaOp:
         """Fourier transform over the last dimensions: fft_type is FFT, IFFT, RFFT or IRFFT."""
     def Floor(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
@@ -450,8 +450,7 @@ class Methods(Core):
     def Imag(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """Imaginary part; zeros for floats."""
     def Index(self, operand: Operand, key: typing.Any, **common: Unpack[Common]) -> XlaOp:
-        """What `operand[key]` builds: slices and numbers as NumPy reads them, values of the program as start
-        indices."""
+        """Build `operand[key]`: slices and numbers as NumPy reads them, values of the program as start indices."""
     def IndexConditional(self, branch_index: Operand, branch_computations: Sequence[typing.Any],
                          branch_operands: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """Conditional by s32[]."""
@@ -467,7 +466,7 @@ class Methods(Core):
     def Iota(self, shape: ShapeLike, iota_dimension: int = 0, **common: Unpack[Common]) -> XlaOp:
         """Numbers that count up along one dimension; also `Iota(element_type, size)`."""
     def IsConstant(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
-        """Whether a value depends on nothing that is known only when the program runs. XLA: XlaBuilder::IsConstant."""
+        """Return True if a value depends on nothing that only a run knows. XLA: XlaBuilder::IsConstant."""
     def IsFinite(self, operand: Operand, *, shape: ShapeLike | None = None, **common: Unpack[Common]) -> XlaOp:
         """Whether each element is neither infinite nor NaN."""
     def IsInf(self, operand: Operand, **common: Unpack[Common]) -> XlaOp:
@@ -539,7 +538,7 @@ class Methods(Core):
                     **common: Unpack[Common]) -> XlaOp:
         """The gradient of MaxPool for its operand."""
     def MaxValue(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
-        """What no element is above: infinity, or the greatest integer."""
+        """Return the greatest value of an element type: infinity, or the greatest integer."""
     def MaybeConjugate(self, x: typing.Any, conjugate: bool, **common: Unpack[Common]) -> XlaOp:
         """The complex conjugate where that is asked for and x is complex, else x."""
     def MaybeTransposeInMinorDims(self, x: typing.Any, transpose: bool, **common: Unpack[Common]) -> XlaOp:
@@ -556,7 +555,7 @@ class Methods(Core):
     def MinPositiveNormalValue(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """The least float above zero that has all its digits."""
     def MinValue(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
-        """What no element is below: minus infinity, or the least integer."""
+        """Return the least value of an element type: minus infinity, or the least integer."""
     def Mul(self, lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]) -> XlaOp:
         """Product; integers wrap; pred: and."""

@@ -234,7 +234,7 @@ _SPELLERS: dict[str, Callable[[_Writer, HloInstruction, list[str], Said], Spelle
 
 
 def _prefers_layouts(module: HloModule) -> bool:
-    """Whether most arrays have the default layout written."""
+    """Return True if most arrays have the default layout written."""
     shapes = [i.shape for i in module.instructions() if i.shape is not None and i.shape.is_array and i.shape.rank]
     with_layout = sum(s.layout is not None and laid_out(s.without_layout()) is s for s in shapes)
     return 2 * with_layout > len(shapes)
@@ -256,7 +256,7 @@ def _keyword(name: str) -> str:
 
 
 def _is_free(name: str) -> bool:
-    """Whether an attribute's name can stand as a keyword, and comes back from it as it is."""
+    """Return True if an attribute's name can be a keyword, and comes back from it as it is."""
     return _keyword(name).isidentifier() and name not in _OWN_WORDS and not name.endswith("_") and (
         "-" not in name or name == "control-predecessors")
 

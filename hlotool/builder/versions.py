@@ -1,4 +1,4 @@
-"""Which document a builder follows: its functions, their signatures, and what they meant."""
+"""Functions of the document that a builder follows: their signatures then, and their meanings."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def _of_message(given: Any, arguments: Sequence[Any], keywords: Mapping[str, Any
 
 
 def _of_serialized(given: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], filename: str) -> Any:
-    """What jaxlib holds as a module of its own: XlaComputation, HloModule."""
+    """Read jaxlib's own objects that hold a module: XlaComputation, HloModule."""
     from hlotool.proto import read_proto
 
     serialize = getattr(given, "as_serialized_hlo_module_proto", None) or given.serialize_as_hlo_module_proto

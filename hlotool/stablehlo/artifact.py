@@ -11,7 +11,7 @@ from hlotool.stablehlo.context import load_quantisation, make_context
 from hlotool.stablehlo.expansion import copied, run_passes
 from hlotool.stablehlo.isolated import HAS_CHILD, bytecode_from_outside
 
-#: what MLIR bytecode begins with, and the producer that marks a portable artifact
+#: first bytes of MLIR bytecode, and the producer that marks a portable artifact
 BYTECODE_MAGIC = b"ML\xefR"
 ARTIFACT_MARK = b"StableHLO_v"
 
@@ -22,7 +22,7 @@ _ILLEGAL = re.compile(r"failed to legalize operation '(?:vhlo\.)?([\w.\-]+?)(?:_
 
 
 def is_artifact(data: bytes) -> bool:
-    """Whether the bytes are a portable artifact, by the producer that the bytecode's header names."""
+    """Return True if the bytes are a portable artifact, by the producer that the bytecode's header names."""
     # Magic, the bytecode's version (one or two bytes), then the producer.
     return data[:4] == BYTECODE_MAGIC and ARTIFACT_MARK in data[4:6 + len(ARTIFACT_MARK)]
 
@@ -100,7 +100,7 @@ def _too_new(prepared: Any, target: str) -> list[Diagnostic]:
 
 
 def _failure(prepared: Any, target: str) -> tuple[str, str, str] | None:
-    """What a version lacks first: the operation's name, the name of its place, and MLIR's message."""
+    """Return the first operation that a version lacks: its name, the name of its place, and MLIR's message."""
     from jax.extend.mlir import ir
     from jax.extend.mlir.dialects import stablehlo
     from jax.extend.mlir.passmanager import PassManager

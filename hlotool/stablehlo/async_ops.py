@@ -49,7 +49,7 @@ def replaced(value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def is_in_flight(value: Any) -> bool:
-    """Whether a leaf of a nested value is in flight."""
+    """Return True if a leaf of a nested value is in flight."""
     return isinstance(value, Flight) or (isinstance(value, tuple) and any(map(is_in_flight, value)))
 
 

@@ -1,4 +1,4 @@
-"""What MLIR attributes hold, as plain values: the one place that knows the bindings' classes of attributes.
+"""The contents of MLIR attributes as plain values: the one place that knows the bindings' classes of attributes.
 
     #stablehlo.channel_handle<handle = 1, type = 2>     {"handle": 1, "channel_type": 2}
     [#stablehlo<precision HIGH>, ...]                   ("HIGH", ...)

@@ -28,7 +28,7 @@ _KEPT = _Kept()
 
 
 def to_bytecode(module: HloModule, *, options: LiftOptions | None = None) -> bytes:
-    """What `to_stablehlo` gives, as bytecode of this version of MLIR. Raises HloError as it does."""
+    """Return the result of `to_stablehlo` as bytecode of this version of MLIR. Raises HloError as it does."""
     context, _KEPT.context = _KEPT.context, None
     if context is None:
         context, _KEPT.written = make_context(), 0

@@ -32,7 +32,7 @@ READER_CRASH = define("X213", "reader-crash", "MLIR ended its process on the pro
 READER_TIMEOUT = define("X214", "reader-timeout", "MLIR did not come to an end with the program in time.")
 READER_MEMORY = define("X215", "reader-memory", "Reading the program takes more memory than it may.")
 
-# What StableHLO cannot hold (X3xx).
+# Facts that StableHLO cannot hold (X3xx).
 LOST_LAYOUT = define("X301", "lost-layout", "A layout other than the default one: StableHLO's values have none.")
 LOST_TILING = define("X302", "lost-tiling", "The tiles of a layout.")
 LOST_MEMORY_SPACE = define("X303", "lost-memory-space", "The memory space of a layout.")

@@ -182,7 +182,7 @@ def _walk(program: Any, visit: Callable[[Any], None]) -> None:
 
 
 def is_quantised(program: Any) -> bool:
-    """Whether a value of the program has a quantised type."""
+    """Return True if a value of the program has a quantised type."""
     found: list[bool] = []
 
     def visit(operation: Any) -> None:
@@ -194,7 +194,7 @@ def is_quantised(program: Any) -> bool:
 
 
 def is_dynamic(program: Any) -> bool:
-    """Whether an argument of a public function has a dimension that is not known, nor bounded."""
+    """Return True if an argument of a public function has a dimension that is neither known nor bounded."""
     from jax.extend.mlir import ir
 
     return any(isinstance(t, ir.RankedTensorType) and DYNAMIC in t.shape and t.encoding is None

@@ -14,7 +14,7 @@ from hlotool.stablehlo import codes
 from hlotool.stablehlo.locations import Locations
 from hlotool.stablehlo.types import NoType
 
-#: what a lowering may raise on an instruction that breaks its operation's rules
+#: exceptions of a lowering on an instruction that breaks its operation's rules
 MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration, ArithmeticError)
 
 
@@ -23,7 +23,7 @@ class Refusal(Exception):
 
 
 class Findings:
-    """What was found against the instructions of one module."""
+    """The findings about the instructions of one module."""
 
     def __init__(self, module: HloModule, locations: Locations) -> None:
         self.diagnostics: list[Diagnostic] = []
@@ -78,7 +78,7 @@ class Findings:
                 self.report(instruction, codes.MALFORMED if broken else codes.UNVERIFIED, broken or found.message)
 
     def _verdict_at(self, instruction: HloInstruction) -> str:
-        """What HLO's own verification says at the instruction's line: some rules look at several instructions."""
+        """Return the finding of HLO's verification at the instruction's line: some rules look at several instructions."""
         source, start = self._module.source, instruction.offset
         if source is None or start < 0:
             return ""
@@ -92,7 +92,7 @@ class Findings:
 
 
 def _broken_rule(instruction: HloInstruction) -> str:
-    """What the operation's own rule says against the instruction; '' when it says nothing."""
+    """Return the objection of the operation's own rule to the instruction; '' if there is none."""
     try:
         inferred = OPS[instruction.opcode].infer_instruction(instruction)
         if not agrees(instruction.shape, inferred):

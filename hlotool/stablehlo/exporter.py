@@ -65,7 +65,7 @@ class _Body:
 
 @dataclass(frozen=True, slots=True)
 class _Region:
-    """What Emitter.region hands to Emitter.op: the region is filled when the current block is done."""
+    """A region on the way from Emitter.region to Emitter.op: it is filled when the current block is done."""
 
     computation: HloComputation
     bound: tuple[Value, ...] | None
@@ -165,7 +165,7 @@ class Exporter:
 
     def _argument_attributes(self, parameters: Sequence[HloInstruction], module: HloModule | None
                              ) -> list[dict[str, str]]:
-        """What stands beside each argument, and what its layout and its parameter say that no type does."""
+        """Return the attributes of each argument, with the facts of its layout and its parameter that no type holds."""
         found, arguments = [], iter(argument_attributes(parameters, module))
         for parameter in parameters:
             self._notes.lose_beside(parameter)
@@ -197,7 +197,7 @@ class Exporter:
         if self.options.asynchronous:
             (result,) = landed(self._ir, [result], self._locations.of(root), self._ip)
         if not is_made_of(result, self._ir.Value):
-            # What an asynchronous start hands to its end, for example, is no value of the program.
+            # The operands that an asynchronous start passes to its end, for example, are no values of the program.
             self._findings.report(root, codes.NOT_LOWERED,
                                   f"{root.opcode} cannot be lifted: it gives no value to return")
             return
@@ -461,7 +461,7 @@ class Exporter:
     def _dense(self, value: Any, shape: Shape) -> Any:
         operation = self._create("stablehlo.constant", self.types.leaves(shape), (), {"value": value}, None, 0,
                                  self._locations.of(self._current), self._ip)
-        # What fills a place after an operation does not stand for the instruction.
+        # A constant after an operation does not represent the instruction.
         if self._written.last is None:
             self._written.last, self._written.last_name = operation, operation.name
         return operation
@@ -489,7 +489,7 @@ class Exporter:
 
 
 def _is_ordered(computation: HloComputation) -> bool:
-    """Whether every operand stands before its users."""
+    """Return True if every operand is before its users."""
     seen: set[HloInstruction] = set()
     for instruction in computation.instructions:
         for operand in instruction.operands:

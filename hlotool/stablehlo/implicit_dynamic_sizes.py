@@ -40,7 +40,7 @@ def _with_unsaid_sizes(computations: Iterable[HloComputation]) -> list[HloComput
 
 
 def _is_unsaid(instruction: HloInstruction) -> bool:
-    """Whether set-dimension-size sets one that its shape denies: no constant, or another one than the shape's.
+    """Return True if set-dimension-size sets a size that its shape denies: no constant, or another than the shape's.
 
     A shape that tells other sizes than the operand's does say something, and stays.
     """

@@ -78,7 +78,7 @@ def _imported(program: Any) -> HloModule:
 
 
 def _failures(first: HloError, second: HloError) -> list[Diagnostic]:
-    """What stands in the way: in the terms of the program itself, unless there it was only what is expanded."""
+    """Return the obstacles in the terms of the program itself, unless those are only operations to be expanded."""
     if any(d.line for d in second.diagnostics):
         return second.diagnostics
     reason = Note(second.diagnostics[0].message)

@@ -43,7 +43,7 @@ from hlotool.text import check_writable
 
 _TERMINATORS = frozenset(("func.return", "stablehlo.return", "sdy.return"))
 
-#: what a lift may raise when an operation is not as it expects
+#: exceptions of a lift on an operation that is not as it expects
 _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration)
 
 #: beside a function: the thread that its computation runs in, which "main" leaves unsaid
@@ -82,7 +82,7 @@ class Importer:
         self._captured_by: dict[Any, dict[Any, None]] = {}
         self._names: dict[str, int] = {}
         self._computation_names: dict[str, int] = {}
-        #: what a lift read of an attribute for a result of that shape
+        #: values that lifts read of an attribute for a result of that shape
         self.once: dict[tuple[Any, Shape], Any] = {}
         self.diagnostics: list[Diagnostic] = []
         #: an operation or a type was met that HLO lacks
@@ -261,7 +261,7 @@ class Importer:
         return tuple(self._shape(t) for t in found.inputs), results[0] if len(results) == 1 else Shape.tuple(*results)
 
     def mesh(self, name: str) -> Any:
-        """What the module's mesh of that name holds, None where it has none."""
+        """Return the contents of the module's mesh of that name, None if there is none."""
         return next((self.values.read(view.operation.attributes["mesh"]) for view in self._program.body.operations
                      if view.operation.name == MESH and view.operation.attributes["sym_name"].value == name), None)
 
@@ -389,7 +389,7 @@ class Importer:
         taken[name := f"{wanted}.{number + 1}"] = 0
         return name
 
-    # What went wrong.
+    # Failures.
 
     def refuse(self, operation: Any, message: str) -> NoReturn:
         """Report an operation that cannot be imported."""
@@ -490,7 +490,7 @@ def _marks_of_one(marks: Mapping[str, Any], shape: Shape) -> Mapping[str, Any]:
     return {**marks, "sharding": sharding.elements[0]}
 
 
-#: what ends a transfer, and says what its start says
+#: operations that end a transfer, and have the attributes of its start
 _ENDS = ("send-done", "recv-done")
 
 

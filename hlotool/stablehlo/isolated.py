@@ -21,12 +21,12 @@ from hlotool.stablehlo import codes
 READ_LIMIT = 120.0
 #: how jaxlib's bindings, and Python, say that bytes are no text
 _NO_UTF8 = re.compile(r"str_from_cstr\S* conversion error|UnicodeDecodeError")
-#: whether this system has the child; elsewhere programs are read in this process
+#: True if this system has the child; elsewhere programs are read in this process
 HAS_CHILD = os.name == "posix"
 
 
 def module_from_outside(source: str | bytes, arg_shapes: Sequence[Shape | Sequence[int] | str] | None) -> HloModule:
-    """What from_stablehlo gives, from the child. Raises HloError."""
+    """Return the module that from_stablehlo makes in the child. Raises HloError."""
     found: HloModule = _asked("imported", source, arg_shapes)
     return found
 

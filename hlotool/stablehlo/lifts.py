@@ -1,4 +1,4 @@
-"""Which lift reads an MLIR operation: by its name, of custom calls first by their target."""
+"""The lifts of MLIR operations by name, of custom calls first by their target."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def lifts() -> dict[str, Lift]:
 
 
 def lift_of(operation: Any, name: str) -> Lift | None:
-    """What reads an operation of that name; None for one that HLO lacks."""
+    """Return the lift of an operation of that name; None for one that HLO lacks."""
     known = lifts()
     if name != CUSTOM_CALL:
         return known.get(name)

@@ -94,7 +94,7 @@ class Locations:
         return self._ir.Location.fused([location], string_attribute(self._ir, metadata.text))
 
     def _facts_of(self, location: Any) -> dict[str, str | int]:
-        """What the way back will read in a location."""
+        """Return the facts that an import will read in a location."""
         metadata = self.read(self._name("x", location))[1]
         return {} if metadata is None else _facts(metadata.fields)
 
@@ -263,7 +263,7 @@ def _metadata(op_name: str, file: str, line: int) -> Metadata | None:
 
 
 def _facts(fields: Mapping[str, str]) -> dict[str, str | int]:
-    """What fields of metadata say, however they are written; nothing and zero say nothing."""
+    """Return the facts in fields of metadata, however they are written; empty and zero ones are none."""
     facts = {name: int(text) if name == "source_line" else _plain(text) for name, text in fields.items()}
     return {name: fact for name, fact in facts.items() if fact}
 

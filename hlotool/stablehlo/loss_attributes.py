@@ -85,7 +85,7 @@ def _is_nested(value: Any) -> bool:
 
 
 def dictionary_text(lost: Mapping[str, str]) -> str:
-    """What was lost, as MLIR's text has a dictionary of strings."""
+    """Return lost attributes as a dictionary of strings in MLIR's text."""
     return "{" + ", ".join(f"{string(name)} = {string(text)}" for name, text in lost.items()) + "}"
 
 

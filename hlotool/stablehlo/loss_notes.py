@@ -1,4 +1,4 @@
-"""What an export loses, noted while it is written: on a list for the report, and on the operations themselves.
+"""Losses of an export, noted while it is written: on a list for the report, and on the operations themselves.
 
 What an operation does not say of its instruction is found in roundtrip_check.py; what is found travels as a discardable
 attribute where one operation stands for the instruction, and the way back restores it.
@@ -27,7 +27,7 @@ BESIDE = frozenset(("sharding", "frontend_attributes"))
 
 @dataclass(slots=True)
 class Written:
-    """What was written for the current instruction."""
+    """The operations written for the current instruction."""
 
     #: the last operation
     last: Any = None
@@ -64,7 +64,7 @@ class LossNotes:
         self._computations: set[HloComputation] = set()
 
     def said(self, shape: Shape) -> tuple[tuple[str, str], ...]:
-        """What the layouts of a shape say, remembered."""
+        """Return the losses in a shape's layouts, remembered."""
         found = self._layouts.get(shape)
         if found is None:
             found = self._layouts[shape] = layout_losses(shape)
@@ -75,7 +75,7 @@ class LossNotes:
         self.losses.append(Loss(code, instruction.name, instruction.offset, detail))
 
     def judged(self, instruction: HloInstruction, written: Written) -> Verdict:
-        """Which of an instruction's attributes the operation written for it does not say."""
+        """Return the attributes of an instruction that the operation written for it does not carry."""
         opcode, attributes = instruction.opcode, instruction.attributes
         record = OPS[opcode]
         names = (opcode, *attributes)
@@ -91,7 +91,7 @@ class LossNotes:
         if written.last is None or written.is_inlined:
             return Verdict((*common, *rest))
         if is_expanded(instruction, written):
-            # What the operation's own attributes say is in the operations that stand for it.
+            # The operation's own attributes are in the operations that represent it.
             return Verdict((*common, *(n for n in rest if record.attribute(n) is None)))
         shapes = tuple([o.shape for o in instruction.operands])
         key = (opcode, shapes, instruction.shape, *((n, attributes[n]) for n in rest))
@@ -137,7 +137,7 @@ class LossNotes:
             self.keep(written.last, instruction, {**lost, **without}, bool(said))
 
     def _astray(self, instruction: HloInstruction) -> bool:
-        """Whether an instruction waits for something without an operation, by whose name the wait would come back.
+        """Return True if an instruction waits for one without an operation, by whose name the wait would come back.
 
         The parameters of a loop's body come back as others.
         """
@@ -248,7 +248,7 @@ class LossNotes:
 
 
 def is_expanded(instruction: HloInstruction, written: Written) -> bool:
-    """Whether other operations than its own stand for an instruction."""
+    """Return True if other operations than its own represent an instruction."""
     return written.last is not None and written.last_name not in OPS[instruction.opcode].lowering.names
 
 

@@ -1,4 +1,4 @@
-"""What is lost on the way to StableHLO: listed by code and place, counted.
+"""Losses on the way to StableHLO: listed by code and place, counted.
 
 What an operation does not say is found in lifted_back.py.
 """
@@ -67,20 +67,20 @@ def _said(layout: Layout, rank: int) -> Iterator[str]:
 
 
 def library_loss(call: Lifted) -> Loss:
-    """What became of a library call."""
+    """Return the loss that reports the operations of a library call."""
     code, detail = ((codes.LIBRARY_CALL, f"{call.target} stays: {call.reason}") if call.reason else
                     (codes.LOST_LIBRARY_CALL, f"{call.target} became what it stands for"))
     return Loss(code, call.instruction.name, call.instruction.offset, detail)
 
 
 class LossReport:
-    """What one or several modules lost; give it to `to_stablehlo`."""
+    """The losses of one or several modules; give it to `to_stablehlo`."""
 
     def __init__(self) -> None:
         self._modules: list[tuple[HloModule, list[Loss]]] = []
 
     def add(self, module: HloModule, losses: list[Loss]) -> None:
-        """What a module lost."""
+        """Add the losses of a module."""
         self._modules.append((module, losses))
 
     def __iter__(self) -> Iterator[Loss]:

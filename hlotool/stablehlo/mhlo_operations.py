@@ -30,17 +30,17 @@ _OPERATION = re.compile(
     rf'"mhlo\.(?P<quoted>[\w.-]+)"\s*\((?P<operands>\s*(?:{_VALUE}\s*(?:,\s*{_VALUE}\s*)*)?)\)'
     r'|"(?:[^"\\]|\\.)*"|//[^\n]*'
     rf"|(?<![#!@\w.])mhlo\.(?P<bare>[\w.]+)(?:\s*\((?P<inside>[^()\n]*)\)|(?P<values>\s+{_VALUE}(?:\s*,\s*{_VALUE})*))?")
-#: what follows the name of an attribute (mhlo.sharding = ...), which is no operation
+#: text behind the name of an attribute (mhlo.sharding = ...), which is no operation
 _ATTRIBUTE = re.compile(r"\s*(?:=(?!=)|[,}])")
 #: a type that is no function's, with what follows it on its line
 _TYPE = re.compile(r"\s*+:(?!\s*+\()\s*+(?P<line>[^\n]*+)")
-#: what may follow a type on its line: a location, a comment; and the ends of regions
+#: text that may follow a type on its line: a location, a comment; and the ends of regions
 _AFTER_TYPE, _ENDS = re.compile(r"loc\(|//"), "} \t\r\v\f"
 #: what stands between the types of the operands and of the results, where somebody wrote a function's without brackets
 _ARROW = re.compile(r"\s->\s")
 #: where the attributes begin: properties or a dictionary, and in the short forms a dictionary alone
 _PROPERTIES, _DICTIONARY = re.compile(r"\s*+<?(?=\{)"), re.compile(r"\s*+(?=\{)")
-#: what may stand between the operands and the type
+#: text that may be between the operands and the type
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|[{}()<>\[\]]|->')
 #: operations that StableHLO has under the same name for something else: it starts a region, MHLO a function
 _OTHERWISE = frozenset(("async_start", "async_update", "async_done"))
@@ -75,7 +75,7 @@ def written_out(text: str, dialect_of: Callable[[str], str | None]) -> str:
 
 
 def _is_kept(name: str, dialect: str | None, text: str, end: int) -> bool:
-    """Whether a custom call is to stand for an operation, whose operands end at a place in the text."""
+    """Return True if a custom call is to represent an operation, whose operands end at a place in the text."""
     if name == _WITHOUT_DIMENSIONS[0]:
         return text.find(_WITHOUT_DIMENSIONS[1], end, text.find(": (", end)) < 0
     return (dialect is None or name in _OTHERWISE) and _PREFIX + name in lifts()

@@ -116,7 +116,7 @@ def read_unverified(text: str) -> Any:
 
 
 def is_dictionary(text: str) -> bool:
-    """Whether a text is a dictionary of attributes as MLIR writes it: "{n = 1 : i32}"."""
+    """Return True if a text is a dictionary of attributes as MLIR writes it: "{n = 1 : i32}"."""
     from jax.extend.mlir import ir
 
     try:
@@ -126,7 +126,7 @@ def is_dictionary(text: str) -> bool:
 
 
 def deep(work: Callable[[], T]) -> T:
-    """What `work` gives, done on a stack that has room for recursion through thousands of nested regions."""
+    """Return the result of `work` on a stack with room for recursion through thousands of nested regions."""
     found: list[T] = []
     failed: list[BaseException] = []
 

@@ -1,4 +1,4 @@
-"""What stands beside a program's operations: shardings, aliasing, device counts, frontend attributes; both ways.
+"""Attributes beside a program's operations: shardings, aliasing, device counts, frontend attributes; both ways.
 
 They are discardable attributes under the names that XLA and JAX read.
 """
@@ -41,7 +41,7 @@ MUST_ALIAS = "hlotool.must_alias"
 #: Shardy's own attributes and operation, and the frontend attributes that stand for them in HLO
 SHARDY, MESH = "sdy.sharding", "sdy.mesh"
 SHARDY_SHARDING, SHARDY_MESHES = "xla.sdy.sharding", "xla.sdy.meshes"
-#: what may stand at one operation or argument: Shardy's attribute -> frontend attribute
+#: attributes of one operation or argument: Shardy's attribute -> frontend attribute
 _SHARDY = {SHARDY: SHARDY_SHARDING, "sdy.sharding_rule": "xla.sdy.sharding_rule"}
 
 #: header attribute of a module -> MLIR module attribute, both integers
@@ -60,7 +60,7 @@ def module_attributes(module: HloModule) -> dict[str, str]:
 
 
 def operation_attributes(instruction: HloInstruction, name: str) -> dict[str, str]:
-    """What an instruction carries beside the own attributes of the operation, of that name, which it became."""
+    """Return an instruction's attributes beside those of the operation, of that name, that it became."""
     frontend = instruction.attributes.get("frontend_attributes")
     if name == COMPOSITE and isinstance(frontend, FrontendAttributes):
         frontend = FrontendAttributes(tuple(e for e in frontend.entries if not e[0].startswith("composite.")))

@@ -10,12 +10,12 @@ from hlotool.stablehlo.export_findings import Refusal
 
 
 def is_missing(value: Value) -> bool:
-    """Whether a value, or a part of one, could not be made."""
+    """Return True if a value, or a part of one, could not be made."""
     return value is None or (isinstance(value, tuple) and any(map(is_missing, value)))
 
 
 def is_made_of(value: Value, kind: type) -> bool:
-    """Whether a value is of a class, or a tuple of such."""
+    """Return True if a value is of a class, or a tuple of such."""
     return all(is_made_of(v, kind) for v in value) if isinstance(value, tuple) else isinstance(value, kind)
 
 

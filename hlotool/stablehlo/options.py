@@ -1,13 +1,13 @@
-"""What a caller may choose on the way to StableHLO."""
+"""Options of the way to StableHLO."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-#: what becomes of fusions: their instructions, a function that is called, or a composite
+#: forms of fusions: their instructions, a function that is called, or a composite
 Fusions: TypeAlias = Literal["inline", "call", "composite"]
-#: what becomes of constants whose values are elided
+#: forms of constants whose values are elided
 Elided: TypeAlias = Literal["call", "zeros", "error"]
 
 
@@ -35,5 +35,5 @@ class LiftOptions:
     shardy: bool = True
     #: library calls of compilers become the operations that they stand for
     library: bool = True
-    #: what StableHLO cannot hold travels as discardable attributes, from which the way back restores it
+    #: True if facts that StableHLO cannot hold travel as discardable attributes, from which an import restores them
     carry: bool = True

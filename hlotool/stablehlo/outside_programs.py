@@ -1,4 +1,4 @@
-"""What the child process of isolated.py does with a program from outside."""
+"""The work of isolated.py's child process on a program from outside."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from hlotool.stablehlo.types import NoType, Types
 _ITSELF = frozenset(("literal", "parameter_number"))
 BESIDE = frozenset(("sharding", "frontend_attributes", *_ITSELF))
 
-#: what a lift may raise on an operation whose regions are still empty
+#: exceptions of a lift on an operation whose regions are still empty
 _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration, NoType)
 
 

@@ -92,7 +92,7 @@ class Types:
         if spelling == "!stablehlo.token":
             return Shape.token()
         if spelling.startswith(_FUTURE):
-            # What is in flight begins with the operands, which the type leaves out.
+            # A value in flight begins with the operands, which the type leaves out.
             found = [self.shape(ir.Type.parse(t)) for t in _parts(spelling[len(_FUTURE):-1])]
             return Shape.tuple(Shape.tuple(), found[0] if len(found) == 1 else Shape.tuple(*found))
         raise NoType(f"the type {type_} has no HLO shape")

@@ -1,4 +1,4 @@
-"""What each old form of one instruction becomes: a rule a form, with its era. Source: the history of HLO's text.
+"""Today's forms of old instructions: a rule a form, with its era. Source: the history of HLO's text.
 
 A rule changes the instruction in place, so that its users keep it, and adds what it needs in front of it.
 """
@@ -92,7 +92,7 @@ def rules_of(instruction: HloInstruction) -> Iterator[Rewrite]:
 
 
 def has_old_form(instruction: HloInstruction) -> bool:
-    """Whether a rule is for the instruction."""
+    """Return True if a rule is for the instruction."""
     attributes = instruction.attributes
     if attributes and not BY_ATTRIBUTE.keys().isdisjoint(attributes):
         return _is_typed(instruction)
@@ -101,7 +101,7 @@ def has_old_form(instruction: HloInstruction) -> bool:
 
 
 def _is_typed(instruction: HloInstruction) -> bool:
-    """Whether all shapes are known; what is read without inference may lack some."""
+    """Return True if all shapes are known; modules read without inference may lack some."""
     return instruction.shape is not None and all(o.shape is not None for o in instruction.operands)
 
 
@@ -382,11 +382,11 @@ def _logical(labels: str, shape: Shape) -> str:
     return "".join(by_dimension[d] for d in range(len(labels)))
 
 
-# What is still read today
+# Forms that are still read today
 
 
 def has_index_vector(instruction: HloInstruction) -> bool:
-    """Whether a dynamic slice has all its start indices in one vector, as until 2019."""
+    """Return True if a dynamic slice has all its start indices in one vector, as until 2019."""
     first = {"dynamic-slice": 1, "dynamic-update-slice": 2}.get(instruction.opcode, 0)
     indices = instruction.operands[first:] if first else ()
     return len(indices) == 1 and indices[0].shape.rank == 1 and indices[0].shape.is_array

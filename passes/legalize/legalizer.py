@@ -84,7 +84,7 @@ def legalized(module: HloModule) -> HloModule:
 
 
 def needs_legalizing(module: HloModule) -> bool:
-    """Whether an instruction has a form of another time."""
+    """Return True if an instruction has a form of another time."""
     # Most instructions are told by a look: they have no attributes, and an opcode that has been the same ever since.
     return any((i.attributes or i.opcode in BY_OPCODE or i.opcode in TOKEN_TAKERS)
                and (has_old_form(i) or lacks_token(i))

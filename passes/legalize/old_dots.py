@@ -33,7 +33,7 @@ def sparse_dot(edit: ComputationEditor, instruction: HloInstruction) -> None:
 
 
 def _is_dot_of_2017(instruction: HloInstruction) -> bool:
-    """Whether the written result is what the rule of 2017 gives; by its rank it is no outer product then."""
+    """Return True if the written result is that of the rule of 2017; by its rank it is no outer product then."""
     if len(instruction.operands) != 2 or any(name in instruction.attributes for name in _NUMBERS):
         return False
     lhs, rhs = (o.shape for o in instruction.operands)

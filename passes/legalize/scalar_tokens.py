@@ -22,7 +22,7 @@ _ZERO_KEEPING = opcodes(lambda flow: flow.step is None and (flow.keeps or flow.e
 
 
 def _has_token(instruction: HloInstruction) -> bool:
-    """Whether an array is beside a scalar, and the results are so, too."""
+    """Return True if an array is beside a scalar, and so are the results."""
     operands, shape = instruction.operands, instruction.shape
     return (len(operands) > 1 and shape.is_tuple and len(shape.elements) == len(operands)
             and any(o.shape.is_scalar for o in operands) and not all(o.shape.is_scalar for o in operands)
@@ -60,7 +60,7 @@ def _zero(edit: ComputationEditor, shape: Shape, like: HloInstruction) -> HloIns
 
 
 def _is_zero(value: HloInstruction) -> bool:
-    """Whether a scalar is provably zero; a product with zero is taken for zero, as frameworks that write it do."""
+    """Return True if a scalar is provably zero; a product with zero counts as zero, as for its writers."""
     left = [value]
     for _ in range(64):
         if not left:
@@ -80,7 +80,7 @@ def _is_zero(value: HloInstruction) -> bool:
 
 
 def _is_used(edit: ComputationEditor, instruction: HloInstruction, number: int) -> bool:
-    """Whether anything reads one result."""
+    """Return True if anything reads one result."""
     if instruction is edit.computation.root:
         return True
     readers = edit.computation.users()

@@ -37,7 +37,7 @@ _BRANCHES = ("true_computation", "false_computation", "branch_computations")
 
 
 def lacks_token(instruction: HloInstruction) -> bool:
-    """Whether the instruction takes a token today, and is in the form without a token."""
+    """Return True if the instruction takes a token today, and is in the form without a token."""
     opcode = instruction.opcode
     return opcode in TOKEN_TAKERS and len(instruction.operands) == len(OPS[opcode].operands) - 1
 
@@ -61,7 +61,7 @@ def thread_tokens(editor: Editing) -> Iterator[Diagnostic]:
 
 
 def _misfits(module: HloModule) -> Iterator[Diagnostic]:
-    """What stands in the way: shapes that are not those of then, and callers that know no tokens."""
+    """Return the obstacles: shapes that are not those of then, and callers that know no tokens."""
     bearers = _bearers(module)
     for instruction in module.instructions():
         if (message := _shape_problem(instruction)) is not None:
@@ -76,7 +76,7 @@ def _misfits(module: HloModule) -> Iterator[Diagnostic]:
 
 
 def _shape_problem(instruction: HloInstruction) -> str | None:
-    """What is odd about an instruction without a token, or one that uses it."""
+    """Return the fault of an instruction without a token, or of one that uses it."""
     opcode, shape = instruction.opcode, instruction.shape
     begun = [o for o in instruction.operands if o.opcode in ("send", "recv") and lacks_token(o)]
     if begun and opcode != f"{begun[0].opcode}-done":
@@ -218,7 +218,7 @@ class _Chain:
 
     def __init__(self, edit: ComputationEditor, token: HloInstruction | None) -> None:
         self.edit = edit
-        #: what all chains began with, and how far each has come: by channel, or for the feeds
+        #: the start of all chains, and the end of each so far: by channel, or for the feeds
         self._base = token
         self._last: dict[Any, HloInstruction] = {}
         #: sends and recvs that are not done

@@ -31,7 +31,7 @@ def outline_fusions(module: HloModule, *, composite: bool = False) -> HloModule:
 
 
 def has_fusions(module: HloModule) -> bool:
-    """Whether an instruction is a fusion."""
+    """Return True if an instruction is a fusion."""
     return any(i.opcode == "fusion" for i in module.instructions())
 
 

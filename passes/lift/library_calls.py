@@ -1,4 +1,4 @@
-"""What the passes over library calls share: which targets are known, what a call's configuration says, and writing.
+"""The base of the passes over library calls: known targets, the configuration of a call, and the edit in its place.
 
 A rule takes a call and gives the value (or values, for a tuple result) that it computes.
 """

@@ -110,7 +110,7 @@ class _Attention:
         return self.call.scaled(found, self.scale)
 
     def mask(self) -> HloInstruction | None:
-        """Which keys a query sees; None for all."""
+        """Return the keys that a query sees; None for all."""
         call, (b, s, g, r, _), t = self.call, self.q.shape.dims, self.k.shape.dims[1]
         shape = Shape.array("s32", (b, g, s, r, t))
         query, key = (call.add("iota", [], shape, iota_dimension=d) for d in (2, 4))
@@ -160,7 +160,7 @@ class _Attention:
 
 
 def _plan(call: Call) -> _Attention:
-    """What the configuration says. Raises Unclear for dropout, biases, windows and other layouts and masks."""
+    """Return the plan in a configuration. Raises Unclear for dropout, biases, windows and other layouts and masks."""
     config = call.config()
     arrays, mask = _PACKED.get(int(config["qkv_layout"])), _MASKS.get(int(config["mask_type"]))
     call.expect(arrays is not None, f"its qkv_layout is {config['qkv_layout']}")

@@ -39,7 +39,7 @@ GROUP = "hlotool.library_calls"
 #: builder, which stands on this room: they are loaded as other packages' rules are, by name.
 _FAMILIES = (*(f"hlotool.passes.lift.{file}" for file in library_files()), "hlotool.builder.linalg.lapack")
 
-#: what a rule may stumble over in a configuration that is not as compilers write it
+#: exceptions of a rule on a configuration that is not as compilers write it
 _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, ConstraintError)
 
 

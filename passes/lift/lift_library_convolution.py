@@ -50,7 +50,7 @@ def lift_library_convolution(module: HloModule) -> HloModule:
 
 @dataclasses.dataclass(slots=True)
 class _Plan:
-    """What a call's attributes say: labels, window, groups."""
+    """The attributes of a call: labels, window, groups."""
 
     labels: ConvolutionDimensions
     window: tuple[WindowDimension, ...]

@@ -76,7 +76,7 @@ def cholesky(call: Call) -> tuple[HloInstruction, ...]:
 
 
 def _is_only_compared(call: Call, index: int) -> bool:
-    """Whether one result of a call is at most compared with 0."""
+    """Return True if one result of a call is at most compared with 0."""
     users = call.edit.computation.users()
     root = call.edit.computation.root
     if call.instruction is root:
@@ -92,7 +92,7 @@ def _is_only_compared(call: Call, index: int) -> bool:
 
 
 def _is_test(user: HloInstruction, value: HloInstruction) -> bool:
-    """Whether an instruction asks whether a value is 0, and nothing else; in fusions their computations are asked."""
+    """Return True if an instruction tests whether a value is 0, and nothing else; of fusions their computations count."""
     if user.opcode == "fusion":
         inside = user.called_computations()[0]
         users = inside.users()

@@ -97,7 +97,7 @@ def _finished(call: Call, *values: HloInstruction) -> tuple[HloInstruction, ...]
 
 
 def _number(config: dict[str, Any], key: str, default: float) -> float:
-    # What JSON leaves out was never set; a factor that was never set is 1.
+    # A field that JSON leaves out was never set; a factor that was never set is 1.
     return float(config.get(key, default))
 
 
@@ -164,7 +164,7 @@ _POST_OPS: dict[str, Callable[[Call, HloInstruction], HloInstruction]] = {
 
 def post_operations(call: Call, value: HloInstruction, fusions: dict[str, Any],
                     operands: Sequence[HloInstruction], out: Shape) -> HloInstruction:
-    """What oneDNN does to a product or convolution before it is written: biases, sums, activations."""
+    """Return oneDNN's operations on a product or convolution before it is written: biases, sums, activations."""
     rest = list(operands)
     for word in map(str, fusions.get("ops", ())):
         if word in _POST_OPS:

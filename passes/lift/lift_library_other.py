@@ -61,7 +61,7 @@ def approximate_topk(call: Call) -> tuple[HloInstruction, ...]:
 
 
 def _is_greater(call: Call, comparator: HloComputation) -> bool:
-    """Whether a comparator puts larger elements first."""
+    """Return True if a comparator puts larger elements first."""
     root = comparator.root
     direction = root.attributes.get("direction", "")
     call.expect(root.opcode == "compare" and direction in ("GT", "LT", "GE", "LE"),

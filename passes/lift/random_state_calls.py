@@ -50,12 +50,12 @@ def outline_random_state(module: HloModule) -> HloModule:
 
 
 def has_random_state(module: HloModule) -> bool:
-    """Whether an instruction reads the random state."""
+    """Return True if an instruction reads the random state."""
     return any(i.opcode == _OPCODE for i in module.instructions())
 
 
 def is_random_state(instruction: HloInstruction) -> bool:
-    """Whether a call stands for a read of the random state."""
+    """Return True if a call represents a read of the random state."""
     return composite_attributes(instruction, MARK) is not None
 
 

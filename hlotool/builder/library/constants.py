@@ -102,14 +102,14 @@ def max_finite_value(b: Methods, element_type: Any) -> XlaOp:
 
 @function()
 def min_value(b: Methods, element_type: Any) -> XlaOp:
-    """What no element is below: minus infinity, or the least integer."""
+    """Return the least value of an element type: minus infinity, or the least integer."""
     name = element_type_of(element_type)
     return _scalar(b, name, -math.inf) if DTYPES[name].is_floating else min_finite_value(b, name)
 
 
 @function()
 def max_value(b: Methods, element_type: Any) -> XlaOp:
-    """What no element is above: infinity, or the greatest integer."""
+    """Return the greatest value of an element type: infinity, or the greatest integer."""
     name = element_type_of(element_type)
     return _scalar(b, name, math.inf) if DTYPES[name].is_floating else max_finite_value(b, name)
 

@@ -1,4 +1,4 @@
-"""What neural networks are made of."""
+"""Functions of neural networks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _axis(made: XlaOp, axis: int) -> int:
 
 
 def _spread(b: Methods, folded: XlaOp, like: XlaOp, axis: int) -> XlaOp:
-    """What was folded along an axis, in the shape that it had."""
+    """Return the result of a fold along an axis in the shape before it."""
     return b.BroadcastInDim(folded, like.dims, [d for d in range(like.rank) if d != axis])
 
 

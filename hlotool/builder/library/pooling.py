@@ -53,7 +53,7 @@ class SpatialDimensionOutputSizeAndPadding(NamedTuple):
 def conv_grad_extract_and_verify_dimension(b: Methods, input_size: int, filter_size: int, output_size: int,
                                            dilation: int, stride: int, padding: Any
                                            ) -> SpatialDimensionOutputSizeAndPadding:
-    """What a gradient for the input pads the output's gradient with, along one dimension.
+    """Return the padding of the output's gradient in a gradient for the input, along one dimension.
 
     `output_size` is the size that the convolution's output must have.
     """

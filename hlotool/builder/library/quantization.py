@@ -87,7 +87,7 @@ def dequantize_packed(b: Methods, input: Any, min_in: float, max_in: float, elem
 @function()
 def fake_quantize(b: Methods, operand: Any, scale: Any, zero_point: Any = 0.0, element_type: Any = "s8",
                   axis: int | None = None) -> XlaOp:
-    """What is left of floats after Quantize and Dequantize."""
+    """Return floats after Quantize and Dequantize."""
     made = b.operand(operand)
     return dequantize(b, quantize(b, made, scale, zero_point, element_type, axis), scale, zero_point,
                       made.element_type, axis)

@@ -140,13 +140,13 @@ def mean(b: Methods, operand: Any, axes: Any = None) -> XlaOp:
 
 @function()
 def any_(b: Methods, predicates: Any, axes: Any = None) -> XlaOp:
-    """Whether one of the predicates holds."""
+    """Return true where one of the predicates holds."""
     return folded(b, predicates, axes, "Or", zero)
 
 
 @function()
 def all_(b: Methods, predicates: Any, axes: Any = None) -> XlaOp:
-    """Whether all predicates hold."""
+    """Return true where all predicates hold."""
     return folded(b, predicates, axes, "And", one)
 
 

@@ -133,7 +133,7 @@ _ERF_INV_FAR = (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 
 
 @function()
 def erf_inv(b: Methods, operand: Any) -> XlaOp:
-    """What Erf takes to the operand: infinite at -1 and 1, NaN beyond."""
+    """Return the value whose Erf is the operand: infinite at -1 and 1, NaN beyond."""
     given = real(b, operand, "ErfInv")
     is_double = given.element_type == "f64"
     made = given if is_double else b.ConvertElementType(given, "f32")

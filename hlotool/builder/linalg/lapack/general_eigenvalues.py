@@ -81,7 +81,7 @@ def schur_form(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results
 
 
 def _each_matrix(b: XlaBuilder, a: XlaOp, one: Callable[[XlaOp], Found], results: Sequence[Shape]) -> Found:
-    """What `one` gives for each matrix of a batch; NaN, and info 1, for one with elements that are not finite."""
+    """Return the results of `one` for each matrix of a batch; NaN, and info 1, for one that is not finite."""
     batch, size = a.dims[:-2], a.dims[-1]
     if size == 0:
         return [zeros(b, s.element_type, s.dims) for s in results]
@@ -149,7 +149,7 @@ def _left_of(b: XlaBuilder, form: XlaOp) -> XlaOp:
 
 
 def _signs_of_pairs(b: XlaBuilder, form: XlaOp) -> XlaOp:
-    """What left vectors of a real form are multiplied by: as with right ones, LAPACK fixes the sign of the first part.
+    """Return the factors of a real form's left vectors: as with right ones, LAPACK fixes the sign of the first part.
 
     It is that of the element beside the diagonal; columns of real eigenvalues keep theirs.
     """

@@ -115,7 +115,7 @@ def _turn(b: XlaBuilder, p: XlaOp, q: XlaOp, r: XlaOp, s: XlaOp) -> tuple[XlaOp,
 
 def _off_diagonal(b: XlaBuilder, block: tuple[XlaOp, XlaOp, XlaOp, XlaOp], cosine: XlaOp, sine: XlaOp
                   ) -> tuple[XlaOp, XlaOp]:
-    """What stands beside the diagonal of a block after a turn."""
+    """Return the elements beside the diagonal of a block after a turn."""
     p, q, r, s = block
     right = [b.Sub(b.Mul(q, cosine), b.Mul(p, sine)), b.Sub(b.Mul(s, cosine), b.Mul(r, sine))]
     left = [b.Add(b.Mul(p, cosine), b.Mul(q, sine)), b.Add(b.Mul(r, cosine), b.Mul(s, sine))]

@@ -1,4 +1,4 @@
-"""What LAPACK's routines share: how one is declared, and how a call of it becomes a composite with a decomposition."""
+"""Declarations of LAPACK's routines, and composites with a decomposition in place of their calls."""
 
 from __future__ import annotations
 

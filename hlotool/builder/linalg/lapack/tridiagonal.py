@@ -31,7 +31,7 @@ def solve(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Seq
 
 
 class _TwoRows(NamedTuple):
-    """What stands in row k and in the one after it: head and up beside low, following and up_after; right-hand sides.
+    """Elements of row k and of the one after it: head and up beside low, following and up_after; right-hand sides.
 
     After a step `low` holds the second element above the diagonal of row k, which an exchange brings there.
     """
