@@ -92,7 +92,7 @@ def _is_only_compared(call: Call, index: int) -> bool:
 
 
 def _is_test(user: HloInstruction, value: HloInstruction) -> bool:
-    """Return True if an instruction tests whether a value is 0, and nothing else; of fusions their computations count."""
+    """Return True if an instruction only tests whether a value is 0; of fusions their computations count."""
     if user.opcode == "fusion":
         inside = user.called_computations()[0]
         users = inside.users()
