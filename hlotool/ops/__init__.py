@@ -43,7 +43,7 @@ from hlotool.ops.choice import MIRRORED, comparison_type
 from hlotool.ops.collective import GroupMode, group_mode_of
 from hlotool.ops.control import BARE_REGIONS
 from hlotool.ops.custom_call import TARGETS
-from hlotool.ops.lapack import lapack_targets
+from hlotool.ops.lapack import lapack_config, lapack_targets
 from hlotool.ops.costs import FREE, Cost, traffic
 from hlotool.ops.random import FIRST_STATE
 from hlotool.ops.agreement import Place
@@ -62,7 +62,7 @@ __all__ = [
     "TARGETS", "Attribute", "Calls", "ConstraintError", "Cost", "Curve", "Domain", "Draw", "Drawn", "Effect",
     "Effects", "Elements", "EvaluationError", "Flow", "GroupMode", "Op", "Place", "Sign", "Step", "Undrawable", "acts",
     "checked_by", "comparison_type", "draw_ordered", "draw_program", "elements_left", "flow_of", "flow_of_opcode",
-    "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign", "is_tied", "lapack_targets",
-    "limits", "literal_text", "opcodes", "over_blocks", "require", "specials", "traffic", "turning_points", "value_of",
+    "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign", "is_tied", "lapack_config",
+    "lapack_targets", "limits", "literal_text", "opcodes", "over_blocks", "require", "specials", "traffic", "turning_points", "value_of",
     "with_flag",
 ]

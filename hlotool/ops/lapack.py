@@ -49,6 +49,11 @@ def lapack_targets() -> frozenset[str]:
     return frozenset(f"lapack_{letter}{name}_ffi" for name in _ROUTINES for letter in "sdcz")
 
 
+def lapack_config(text: str) -> dict[str, int]:
+    """Return the numbers of a configuration: `{uplo = 76 : ui8, left = true}`; letters are characters' numbers."""
+    return {name: int(_WORDS.get(value, value)) for name, value in _FIELD.findall(text)}
+
+
 def evaluate(target: str, operands: Sequence[Array], layouts: Sequence[Shape], config: str, result: Shape) -> Any:
     """The results of a call. `layouts` are the operands' shapes as the callee sees them.
 
@@ -60,9 +65,8 @@ def evaluate(target: str, operands: Sequence[Array], layouts: Sequence[Shape], c
     if len(operands) != len(ranks):
         raise EvaluationError(f"{target} takes {len(ranks)} operands, {len(operands)} are given")
     seen = [_seen(o, s, rank) for o, s, rank in zip(operands, layouts, ranks, strict=True)]
-    fields = {name: int(_WORDS.get(value, value)) for name, value in _FIELD.findall(config)}
     results = result.elements if result.is_tuple else (result,)
-    made = _over_batch(function, seen, ranks, fields, results)
+    made = _over_batch(function, seen, ranks, lapack_config(config), results)
     given = tuple(_given_back(m, s) for m, s in zip(made, results, strict=True))
     return given if result.is_tuple else given[0]
 

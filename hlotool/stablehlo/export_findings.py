@@ -78,7 +78,7 @@ class Findings:
                 self.report(instruction, codes.MALFORMED if broken else codes.UNVERIFIED, broken or found.message)
 
     def _verdict_at(self, instruction: HloInstruction) -> str:
-        """Return the finding of verification at the line of the instruction: some rules look at several instructions."""
+        """Return the finding of verification at the instruction's line: some rules look at several instructions."""
         source, start = self._module.source, instruction.offset
         if source is None or start < 0:
             return ""

@@ -36,7 +36,7 @@ _ATTRIBUTE = re.compile(r"\s*(?:=(?!=)|[,}])")
 _TYPE = re.compile(r"\s*+:(?!\s*+\()\s*+(?P<line>[^\n]*+)")
 #: text that may follow a type on its line: a location, a comment; and the ends of regions
 _AFTER_TYPE, _ENDS = re.compile(r"loc\(|//"), "} \t\r\v\f"
-#: what stands between the types of the operands and of the results, where somebody wrote a function's without brackets
+#: text between the types of the operands and of the results, where a function's have no brackets
 _ARROW = re.compile(r"\s->\s")
 #: where the attributes begin: properties or a dictionary, and in the short forms a dictionary alone
 _PROPERTIES, _DICTIONARY = re.compile(r"\s*+<?(?=\{)"), re.compile(r"\s*+(?=\{)")

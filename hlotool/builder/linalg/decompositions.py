@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
-from hlotool.builder.linalg.loop_arrays import at, eye, loop, put, spread, typed
+from hlotool.builder.linalg.loop_arrays import at, eye, loop, one_if_zero, put, spread, squares, typed
 from hlotool.builder.linalg.matrices import (
     batch_dot,
     get_matrix_diagonal,
@@ -61,24 +61,12 @@ def _pairs(b: Methods, size: int) -> list[XlaOp]:
     return [b.constant_of(first.astype(np.int32)), b.constant_of(second.astype(np.int32))]
 
 
-def _pick(b: Methods, table: XlaOp, k: XlaOp) -> XlaOp:
-    return b.Reshape(b.DynamicSlice(table, [k], [1]), ())
-
-
 def _turned(b: Methods, matrix: XlaOp, p: XlaOp, q: XlaOp, c: XlaOp, s: XlaOp, axis: int) -> XlaOp:
     """Rows or columns p and q turned by an angle of cosine c and sine s."""
     one, two = at(b, matrix, p, axis), at(b, matrix, q, axis)
     cosine, sine = (typed(b, spread(b, n, one.dims, -1), one) for n in (c, s))
     found = put(b, matrix, one * cosine - two * sine, p, axis)
     return put(b, found, one * sine + two * cosine, q, axis)
-
-
-def _squares(b: Methods, value: XlaOp) -> XlaOp:
-    """The squares of magnitudes."""
-    if not value.shape.dtype.is_complex:
-        return b.Mul(value, value)
-    parts = (b.today(part, value) for part in ("Real", "Imag"))
-    return b.Add(*(b.Mul(part, part) for part in parts))
 
 
 def _rotation(b: Methods, alpha: XlaOp, beta: XlaOp, gamma: XlaOp) -> tuple[XlaOp, XlaOp]:
@@ -124,7 +112,7 @@ def eigh(b: Methods, a: Any, lower: bool = True, max_iter: int = 15, tol: float 
 
         def step(k: XlaOp, matrix: XlaOp, vectors: XlaOp, ones: XlaOp, twos: XlaOp) -> list[XlaOp]:
             place = b.Rem(k, count)
-            p, q = _pick(b, ones, place), _pick(b, twos, place)
+            p, q = at(b, ones, place, -1), at(b, twos, place, -1)
             row_p, row_q = at(b, matrix, p, -2), at(b, matrix, q, -2)
             c, s = _rotation(b, at(b, row_p, p, -1), at(b, row_q, q, -1), at(b, row_p, q, -1))
             matrix = _turned(b, _turned(b, matrix, p, q, c, s, -2), p, q, c, s, -1)
@@ -211,9 +199,9 @@ def svd(b: Methods, a: Any) -> XlaOp:
 
         def step(k: XlaOp, matrix: XlaOp, v: XlaOp, now: XlaOp, last: XlaOp, ones: XlaOp, twos: XlaOp) -> list[XlaOp]:
             place = b.Rem(k, count)
-            p, q = _pick(b, ones, place), _pick(b, twos, place)
+            p, q = at(b, ones, place, -1), at(b, twos, place, -1)
             one, two = at(b, matrix, p, -1), at(b, matrix, q, -1)
-            alpha, beta = (b.Sum(_squares(b, x), [x.rank - 1]) for x in (one, two))
+            alpha, beta = (b.Sum(squares(b, x), [x.rank - 1]) for x in (one, two))
             gamma = b.Sum(b.Conj(one) * two, [one.rank - 1])
             if made.shape.dtype.is_complex:  # a factor of size one for column q makes the product real
                 matrix, v, gamma = _with_real_product(b, matrix, v, q, gamma)
@@ -229,7 +217,7 @@ def svd(b: Methods, a: Any) -> XlaOp:
             return b.Gt(values[3], limit)
 
         made, vectors, *_ = loop(b, _ROUNDS * count, step, [made, vectors, least, worst, first, second], is_needed)
-    lengths = b.Sqrt(b.Sum(_squares(b, made), [made.rank - 2]))
+    lengths = b.Sqrt(b.Sum(squares(b, made), [made.rank - 2]))
     safe = b.Select(lengths > 0.0, lengths, 1.0)
     left = made / typed(b, spread(b, safe, made.dims, -2), made)
     found = _in_order(b, left, lengths, True, vectors)
@@ -239,9 +227,7 @@ def svd(b: Methods, a: Any) -> XlaOp:
 def _with_real_product(b: Methods, matrix: XlaOp, v: XlaOp, q: XlaOp, gamma: XlaOp) -> tuple[XlaOp, XlaOp, XlaOp]:
     """Matrix and vectors with columns q times a number of size one; gamma's size, the product with column q then."""
     size = b.Abs(gamma)
-    none = b.Eq(size, b.ZerosLike(size))
-    safe = b.Select(none, b.OnesLike(size), size)
-    phase = b.Select(none, b.OnesLike(gamma), b.Conj(gamma) / typed(b, safe, gamma))
+    phase = b.Select(b.Eq(size, 0.0), b.OnesLike(gamma), b.Conj(gamma) / typed(b, one_if_zero(b, size), gamma))
     turned = []
     for table in (matrix, v):
         line = at(b, table, q, -1)

@@ -104,6 +104,13 @@ def imaginary(b: Methods, value: XlaOp) -> XlaOp:
     return b.Imag(value) if is_complex(value) else b.ZerosLike(value)
 
 
+def squares(b: Methods, value: XlaOp) -> XlaOp:
+    """Return the squares of magnitudes."""
+    if not is_complex(value):
+        return b.Mul(value, value)
+    return b.Add(*(b.Mul(part, part) for part in (b.Real(value), b.Imag(value))))
+
+
 def typed(b: Methods, value: XlaOp, like: XlaOp) -> XlaOp:
     """Return a real value in the element type of another one, which may be complex."""
     return b.Complex(value, b.ZerosLike(value)) if is_complex(like) and not is_complex(value) else value

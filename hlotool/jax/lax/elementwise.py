@@ -26,7 +26,7 @@ _BINARY = {
 }
 #: operations that Python's operators mean too, on arrays of one type; of truth values only those on bits
 _OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "and": "&", "or": "|", "xor": "^"}
-#: what arithmetic on truth values is. Source: XLA, ElementalIrEmitter::EmitPredBinaryOp
+#: arithmetic on truth values as logic. Source: XLA, ElementalIrEmitter::EmitPredBinaryOp
 _OF_TRUTH = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and", "subtract": "xor"}
 #: operations whose value is the same in a wider type, but for what does not fit
 _OF_BYTES = frozenset({"abs", "sign", "maximum", "minimum", "divide", "remainder", "power"})

@@ -75,7 +75,7 @@ class FunctionCode:
         """Write a line of code."""
         self._lines.append(text)
 
-    # What writers ask for
+    # Questions of writers
 
     def operands(self, instruction: HloInstruction) -> list[str]:
         """Return the operands as expressions that are names, constants and calls: nothing that needs parentheses."""

@@ -59,5 +59,5 @@ def _batch_norm_grad(x, scale, mean, variance, grad, epsilon, feature):
 }
 #: helpers that helpers call
 NEEDS = {"_batch_norm_training": ("_batch_norm_inference",)}
-#: what the helpers import beside jax, jnp and lax
+#: imports of the helpers beside jax, jnp and lax
 IMPORTS = {"_unpacked": ("base64", "zlib", "numpy as np")}

@@ -9,7 +9,7 @@ from hlotool.jax.lax.codes import NotWritable
 from hlotool.jax.lax.elementwise import plain_function
 from hlotool.jax.lax.function_code import FunctionCode, Value, constant_below, dtype_of, writes
 
-#: what JAX's functions do with a value and its update
+#: names of JAX's functions of a value and its update
 _SCATTERS = {"lax.add": "lax.scatter_add", "lax.mul": "lax.scatter_mul", "lax.min": "lax.scatter_min",
              "lax.max": "lax.scatter_max", "lax.sub": "lax.scatter_sub"}
 

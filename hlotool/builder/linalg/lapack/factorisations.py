@@ -53,7 +53,7 @@ def lu(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequen
 def cholesky(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequence[Shape]) -> Found:
     """One triangle is replaced by Cholesky's factor; info is the order of the first minor that is not positive."""
     (a,) = operands
-    batch, lower = a.dims[:-2], letter(None, config, "uplo", "L") == "L"
+    batch, lower = a.dims[:-2], letter(config, "uplo", "L") == "L"
 
     def step(k: XlaOp, low: XlaOp, info: XlaOp) -> Found:
         right = places(b, low.dims, -1)
@@ -129,7 +129,7 @@ def q_of_reflections(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, r
 def product_with_q(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequence[Shape]) -> Found:
     """c times the product of reflections, or its adjoint, from the left or the right."""
     a, taus, c = operands
-    left = bool(config["left"]) if "left" in config else letter(None, config, "side", "L") == "L"
+    left = bool(config["left"]) if "left" in config else letter(config, "side", "L") == "L"
     is_adjoint = config.get("transpose", config.get("trans", 0)) in (1, ord("T"), ord("C"))
     count = taus.dims[-1]
 

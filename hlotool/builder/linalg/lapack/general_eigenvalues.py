@@ -16,7 +16,6 @@ from hlotool.builder.linalg.loop_arrays import (
     as_columns,
     as_rows,
     at,
-    imaginary,
     is_complex,
     is_finite,
     loop,
@@ -27,6 +26,7 @@ from hlotool.builder.linalg.loop_arrays import (
     put,
     real,
     size_of,
+    squares,
     summed,
     typed,
     zeros,
@@ -43,7 +43,7 @@ def eigenvectors(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, resul
 
     LAPACK balances a matrix before, which is not done here: eigenvalues may come in another order.
     """
-    wants = [letter(None, config, name, "N") == "V" for name in ("compute_left", "compute_right")]
+    wants = [letter(config, name, "N") == "V" for name in ("compute_left", "compute_right")]
 
     def one(a: XlaOp) -> Found:
         found = schur(b, a)
@@ -161,8 +161,7 @@ def _signs_of_pairs(b: XlaBuilder, form: XlaOp) -> XlaOp:
 
 def _unit(b: XlaBuilder, vectors: XlaOp) -> XlaOp:
     """Columns of length 1."""
-    size = b.Add(*(b.Mul(part, part) for part in (real(b, vectors), imaginary(b, vectors))))
-    length = one_if_zero(b, b.Sqrt(summed(b, size, -2)))
+    length = one_if_zero(b, b.Sqrt(summed(b, squares(b, vectors), -2)))
     return b.Div(vectors, as_rows(b, typed(b, length, vectors), vectors))
 
 
@@ -171,8 +170,7 @@ def _as_lapack_gives(b: XlaBuilder, vectors: XlaOp, imaginary_parts: XlaOp | Non
 
     Of a real matrix it keeps the sign of its real part, those for real eigenvalues are real, and pairs have conjugates.
     """
-    size = b.Add(*(b.Mul(part, part) for part in (b.Real(vectors), b.Imag(vectors))))
-    chosen = b.Eq(places(b, vectors.dims, -2), as_rows(b, b.ArgMax(size, 0), vectors))
+    chosen = b.Eq(places(b, vectors.dims, -2), as_rows(b, b.ArgMax(squares(b, vectors), 0), vectors))
     largest = summed(b, pick(b, chosen, vectors), -2)
     length = one_if_zero(b, b.Abs(largest))
     if imaginary_parts is not None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from hlotool.builder import XlaBuilder, XlaOp
 from hlotool.ir import HloInstruction, HloModule, Shape
+from hlotool.ops import lapack_config
 from hlotool.passes.lift import Call, given_back, make_composite, on_target, seen
 
 Config: TypeAlias = Mapping[str, int]
@@ -17,13 +17,10 @@ Writer: TypeAlias = Callable[[XlaBuilder, Sequence[XlaOp], Config, Sequence[Shap
 
 Made: TypeAlias = HloInstruction | tuple[HloInstruction, ...]
 
-_FIELD = re.compile(r"(\w+)\s*=\s*(-?\d+|true|false)")
-_WORDS = {"true": 1, "false": 0}
-
 
 def routine(names: str, *ranks: int, letters: str = "sdcz", allow: Callable[[Call], None] | None = None
             ) -> Callable[[Writer], Writer]:
-    """Declare what writes routines of those names, and the ranks of their operands; `allow` raises Unclear."""
+    """Declare the writer of routines of those names, and the ranks of their operands; `allow` raises Unclear."""
 
     def declare(write: Writer) -> Writer:
         targets = [f"lapack_{letter}{name}_ffi" for name in names.split() for letter in letters]
@@ -35,7 +32,7 @@ def routine(names: str, *ranks: int, letters: str = "sdcz", allow: Callable[[Cal
             batch = call.operands[0].shape.rank - ranks[0]
             call.expect(batch >= 0, f"its first operand is {call.operands[0].shape.text(False)}")
             operands = [seen(call, n, rank) for n, rank in enumerate(ranks)]
-            parts = _composite(call, write, operands, fields(call.config_text()))
+            parts = _composite(call, write, operands, lapack_config(call.config_text()))
             shapes = _shapes(call)
             return _as_result(call, [given_back(call, part, shape, shape.rank - batch)
                                      for part, shape in zip(parts, shapes, strict=True)])
@@ -47,7 +44,7 @@ def routine(names: str, *ranks: int, letters: str = "sdcz", allow: Callable[[Cal
 
 
 def xla_call(target: str, operands: int, read: Callable[[str], Config] = lambda _: {}) -> Callable[[Writer], Writer]:
-    """Declare what writes a call that XLA's own compilers expand; `read` gives its configuration from the text."""
+    """Declare the writer of a call that XLA's own compilers expand; `read` gives its configuration from the text."""
 
     def declare(write: Writer) -> Writer:
         def rule(call: Call) -> Made:
@@ -65,7 +62,7 @@ def _expect_operands(call: Call, count: int) -> None:
 
 
 def _shapes(call: Call) -> tuple[Shape, ...]:
-    """The shapes of the results, with their layouts."""
+    """Return the shapes of the results, with their layouts."""
     whole = call.instruction.shape
     return whole.elements if whole.is_tuple else (whole,)
 
@@ -74,21 +71,13 @@ def _as_result(call: Call, parts: Sequence[HloInstruction]) -> Made:
     return tuple(parts) if call.instruction.shape.is_tuple else parts[0]
 
 
-def letter(call: Call | None, config: Config, name: str, default: str) -> str:
-    """One of LAPACK's letters, which configurations hold as numbers."""
-    found = chr(config[name]) if name in config else default
-    if call is not None:
-        call.expect(found != "", f"its configuration has no {name}")
-    return found
-
-
-def fields(text: str) -> dict[str, int]:
-    """The numbers of a configuration: `{uplo = 76 : ui8, left = true}`."""
-    return {name: int(_WORDS.get(value, value)) for name, value in _FIELD.findall(text)}
+def letter(config: Config, name: str, default: str) -> str:
+    """Return one of LAPACK's letters, which configurations hold as numbers."""
+    return chr(config[name]) if name in config else default
 
 
 def _composite(call: Call, write: Writer, operands: Sequence[HloInstruction], config: Config) -> list[HloInstruction]:
-    """The results of a call, from a composite that is made once for equal shapes and configurations."""
+    """Return the results of a call, from a composite that is made once for equal shapes and configurations."""
     results = call.results
     shapes = [o.shape.without_layout() for o in operands]
     name = call.target.removesuffix("_ffi")

@@ -27,9 +27,9 @@ def eigh(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequ
     """Eigenvectors and eigenvalues, rising, of a symmetric matrix, one triangle of which is read."""
     (a,) = operands
     good = is_finite(b, a)
-    found = b.SelfAdjointEig(pick(b, each(b, good, a), a), letter(None, config, "uplo", "L") == "L")
+    found = b.SelfAdjointEig(pick(b, each(b, good, a), a), letter(config, "uplo", "L") == "L")
     vectors, values = b.GetTupleElement(found, 0), b.GetTupleElement(found, 1)
-    if letter(None, config, "mode", "V") != "V":
+    if letter(config, "mode", "V") != "V":
         vectors = a
     return [_masked(b, good, vectors), _masked(b, good, values), _number(b, good, a.dims[-1] + 1)]
 
@@ -38,7 +38,7 @@ def eigh(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequ
 def svd(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequence[Shape]) -> list[XlaOp]:
     """Singular values, falling, and singular vectors: all (A), as many as there are values (S), or none (N)."""
     (a,) = operands
-    good, mode = is_finite(b, a), letter(None, config, "mode", "A")
+    good, mode = is_finite(b, a), letter(config, "mode", "A")
     is_wide = a.dims[-2] < a.dims[-1]
     tall = pick(b, each(b, good, a), a)
     tall = adjoint(b, tall) if is_wide else tall
