@@ -29,9 +29,9 @@ def take(loaded, args):
 LINT = "from hlotool.cli import main, lint_run; import slow_reader, sys; lint_run.module_of = slow_reader.slow\n"
 ROUNDTRIP = """import sys
 from hlotool.cli import main, roundtrip
-from hlotool import isolation
-ask = isolation.answers
-isolation.answers = lambda task, *rest: ask("slow_reader:take", *rest)
+from hlotool import process
+ask = process.answers
+process.answers = lambda task, *rest: ask("slow_reader:take", *rest)
 """
 COMMANDS = {"lint": (LINT, ["lint", "--no-config", "-j", "2"]), "roundtrip": (ROUNDTRIP, ["roundtrip", "-j", "2"])}
 
