@@ -5,6 +5,7 @@ from hlotool.process.codes import TOO_DEEP, TOO_LARGE
 from hlotool.process.ending import ends_at, seconds_in
 from hlotool.process.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.process.memory import available_memory, bytes_in, free_memory, limit_memory, taken_memory
+from hlotool.process.open_beneath import open_beneath
 from hlotool.process.pool import answers, processors
 from hlotool.process.supervision import can_supervise, note_progress, supervised
 from hlotool.process.user_program import UserProgram, end_user_programs
@@ -31,6 +32,7 @@ __all__ = [
     "free_memory",
     "limit_memory",
     "note_progress",
+    "open_beneath",
     "processors",
     "seconds_in",
     "shared_child",

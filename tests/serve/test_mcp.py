@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 pytest.importorskip("mcp")
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
-from hlotool.serve.mcp.agent_server import Tools
+from hlotool.serve.mcp.agent_server import AnswerFailed, Tools
 from hlotool.serve.mcp.bounded import bounded
 
 SMALL = "HloModule small\nENTRY e { a = f32[4] parameter(0)  b = f32[4] exponential(a)  ROOT c = f32[4] log(b) }\n"
@@ -29,7 +30,8 @@ def ask(folder: Path, *calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]
         async with stdio_client(server) as streams, ClientSession(*streams) as session:
             await session.initialize()
             answers = [await session.call_tool(name, given) for name, given in calls]
-            return [json.loads(a.content[0].text) for a in answers]
+            assert all(len(a.content[0].text) <= 20_000 for a in answers)
+            return [{"error": a.content[0].text} if a.is_error else json.loads(a.content[0].text) for a in answers]
 
     return asyncio.run(asyncio.wait_for(asked(), 120))
 
@@ -61,11 +63,48 @@ def test_programs_are_run_and_judged(folder: Path) -> None:
 
 
 def test_nothing_outside_of_the_folder_is_read(folder: Path) -> None:
-    (folder / "inner").mkdir()
-    (folder / "inner" / "link.hlo").symlink_to(folder / "small.hlo")
-    answers = ask(folder / "inner", *(("lint", {"program": path}) for path in (
-        "../small.hlo", str(folder / "small.hlo"), "link.hlo")))
-    assert all("outside" in answer["error"] for answer in answers)
+    inner = folder / "inner"
+    (inner / "real").mkdir(parents=True)
+    (inner / "link.hlo").symlink_to(folder / "small.hlo")
+    (inner / "loop.hlo").symlink_to("loop.hlo")
+    (inner / "linked").symlink_to(folder)
+    (inner / "real" / "up").symlink_to("..")
+    os.mkfifo(inner / "pipe.hlo")
+    (inner / "real" / "x.hlo").write_text(SMALL)
+    (inner / "a[1].hlo").write_text(SMALL)
+    refused = {"../small.hlo": "outside", str(folder / "small.hlo"): "outside", "real/../../small.hlo": "outside",
+               "link.hlo": "link", "loop.hlo": "link", "linked/small.hlo": "link", "real/up/real/x.hlo": "link",
+               "lin?ed/small.hlo": "No such file", "*.hlo": "No such file", "linked": "link", "real": "a folder",
+               "": "a folder", ".": "a folder", "pipe.hlo": "no regular file"}
+    read = ("real/x.hlo", "./real/x.hlo", str(inner / "real" / "x.hlo"), "a[1].hlo")
+    answers = ask(inner, *(("read", {"program": path}) for path in (*refused, *read)))
+    for (path, said), answer in zip(refused.items(), answers, strict=False):
+        assert said in answer.get("error", ""), (path, answer)
+    assert all(a["text"].startswith("HloModule small") for a in answers[len(refused):])
+
+
+def test_arguments_are_those_that_are_described(folder: Path) -> None:
+    unknown, wrong = ask(folder, ("lint", {"program": "small.hlo", "fix": True}), ("lint", {"programs": "small.hlo"}))
+    assert "fix" in unknown["error"] and "program" in wrong["error"]
+
+    async def listed() -> Any:
+        server = StdioServerParameters(command=sys.executable, args=["-m", "hlotool", "mcp", "--folder", str(folder)])
+        async with stdio_client(server) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            return (await session.list_tools()).tools
+
+    for tool in asyncio.run(asyncio.wait_for(listed(), 60)):
+        assert all(p.get("description") for p in tool.input_schema["properties"].values()), tool.name
+        assert tool.input_schema["additionalProperties"] is False and tool.annotations.read_only_hint, tool.name
+
+
+def test_answers_fit_as_they_are_sent(folder: Path) -> None:
+    lines = "".join(f'  a{n} = f32[4] negate(p), metadata={{op_name="\\"{n}\\""}}\n' for n in range(4000))
+    (folder / "long.hlo").write_text(f"HloModule long\nENTRY e {{\n  p = f32[4] parameter(0)\n{lines}  ROOT r = f32[4] "
+                                     "negate(p)\n}\n")
+    read, lint, cost = ask(folder, ("read", {"program": "long.hlo", "lines": 2000}), ("lint", {"program": "long.hlo"}),
+                           ("cost", {"program": "long.hlo"}))
+    assert read["last_line"] > 50 and read["lines"] > 4000 and "report" in lint and cost["report"]
 
 
 def test_words_are_no_options_and_what_is_missing_is_said(folder: Path) -> None:
@@ -74,7 +113,7 @@ def test_words_are_no_options_and_what_is_missing_is_said(folder: Path) -> None:
         folder, ("explain", {"word": f"-o{written}"}), ("lint", {"program": "nowhere.hlo"}),
         ("explain", {"word": "nosuch"}))
     assert "nothing is called" in option["error"] and not written.exists()
-    assert "nowhere.hlo" in json.dumps(missing) and "nosuch" in unknown["error"]
+    assert "nowhere.hlo" in missing["error"] and "nosuch" in unknown["error"]
 
 
 def test_a_path_is_no_option_either(folder: Path) -> None:
@@ -86,8 +125,8 @@ def test_a_path_is_no_option_either(folder: Path) -> None:
 @pytest.mark.parametrize(("program", "said"), [
     ("a\0b.hlo", "null"), ("HloModule \ud800 {\n}", "surrogates not allowed"), ("..", "outside")])
 def test_what_is_no_path_and_no_text_is_said(folder: Path, program: str, said: str) -> None:
-    answer = asyncio.run(Tools(folder.resolve(), 60).lint(program))  # which starts no process
-    assert said in answer["error"], answer
+    with pytest.raises(AnswerFailed, match=said):
+        asyncio.run(Tools(folder.resolve(), 60).lint(program))  # which starts no process
 
 
 def test_long_names_and_options_among_the_codes_are_said(folder: Path) -> None:
@@ -112,11 +151,13 @@ def test_each_tool_asks_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     asked: list[list[str]] = []
 
-    async def note(self: Tools, words: list[str]) -> dict[str, Any]:
+    async def note(self: Tools, words: list[str], place: Path) -> dict[str, Any]:
         asked.append([Path(w).name for w in words])
         return {"text": "a\nb\nc\nd"}
 
     monkeypatch.setattr(Tools, "_run", note)
+    for name in "ab":
+        (tmp_path / name).write_text(SMALL)
     tools = Tools(tmp_path, 5.0)
 
     async def ask_all() -> dict[str, Any]:
@@ -130,7 +171,7 @@ def test_each_tool_asks_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         await tools.isolate("a", "b", nan=True)
         return await tools.read("a", 2, 2)
 
-    assert asyncio.run(ask_all()) == {"lines": 4, "first_line": 2, "text": "b\nc"}
+    assert asyncio.run(ask_all()) == {"lines": 4, "first_line": 2, "last_line": 3, "text": "b\nc"}
     form = ["--format", "json"]
     assert asked == [
         ["lint", *form, "a"], ["lint", *form, "--select=W1", "a"], ["diff", *form, "a", "b"],

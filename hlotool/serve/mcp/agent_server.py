@@ -1,6 +1,7 @@
 """The tools: each is a command of hlotool with a report in JSON, run in a process of its own within its limits.
 
-A program is a path below the server's folder, or a text. Nothing is written but temporary files of such texts.
+A program is the path of a file below the server's folder, or a text. Files are opened below the folder without
+following a link, and what was opened is copied into a temporary folder, where the command runs: it sees nothing else.
 """
 
 from __future__ import annotations
@@ -9,34 +10,92 @@ import asyncio
 import functools
 import json
 import os
+import re
+import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from hlotool.process import die_with_parent
-from hlotool.serve.mcp.bounded import bounded
+from hlotool.process import die_with_parent, open_beneath
+from hlotool.serve.mcp.bounded import MOST, bounded
 
 #: seconds for one answer
 LIMIT = 120.0
-_INSTRUCTIONS = ("Tools for XLA's HLO and StableHLO. A program is a path below the folder that is served, or its text. "
-                 "Answers are JSON of at most 20,000 characters; lists that were cut end with left_off.")
+#: bytes of a program at most
+MOST_BYTES = 1 << 30
+_INSTRUCTIONS = ("Tools for XLA's HLO and StableHLO. A program is the path of a file below the folder that is served, "
+                 f"or its text. Answers are JSON of at most {MOST:,} characters; lists that were cut end with left_off.")
+#: characters that commands take as patterns
+_PATTERNS = re.compile(r"[*?\[\]]")
+
+_PROGRAM = "The path of a file below the folder that is served (no pattern, no link), or the program's text."
+Program = Annotated[str, _PROGRAM]
+
+
+class AnswerFailed(Exception):
+    """A question that cannot be answered; agents get the sentence as the error of their call."""
 
 
 def make_server(folder: Path, version: str = "", seconds: float = LIMIT) -> Any:
-    """Return a server of the official library; `folder` is where programs are read from, `seconds` end each answer."""
+    """Return a server of the official library.
+
+    Programs are read below `folder`; an answer that takes more than `seconds` is an error.
+    """
     return _server_of(Tools(folder.resolve(), seconds), version)
 
 
 def _server_of(tools: Tools, version: str) -> Any:
     from mcp.server.mcpserver import MCPServer
+    from mcp_types import ToolAnnotations
 
     server = MCPServer("hlotool", instructions=_INSTRUCTIONS, version=version)
+    hints = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
     for tool in (tools.read, tools.lint, tools.explain, tools.diff, tools.compare, tools.isolate, tools.cost):
-        server.tool()(tool)
+        server.tool(annotations=hints)(_as_tool(tool))
+    for made in server._tool_manager.list_tools():
+        _refuse_unknown_arguments(made)
     return server
+
+
+def _as_tool(ask: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function as the library takes it: described parameters, and failures as errors of the protocol."""
+    import inspect
+    import typing
+
+    from mcp.server.mcpserver.exceptions import ToolError
+    from pydantic import Field
+
+    @functools.wraps(ask)
+    async def tool(**given: Any) -> dict[str, Any]:
+        try:
+            answer: dict[str, Any] = bounded(await ask(**given))
+        except AnswerFailed as error:
+            raise ToolError(bounded(str(error))) from None
+        return answer
+
+    hints = typing.get_type_hints(ask, include_extras=True)
+
+    def described(parameter: inspect.Parameter) -> inspect.Parameter:
+        kind, text = typing.get_args(hints[parameter.name])
+        return parameter.replace(annotation=Annotated[kind, Field(description=text)])
+
+    signature = inspect.signature(ask)
+    parameters = [described(p) for p in signature.parameters.values()]
+    tool.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=parameters, return_annotation=dict[str, Any])
+    tool.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": dict[str, Any]}
+    return tool
+
+
+def _refuse_unknown_arguments(tool: Any) -> None:
+    """Let the library refuse arguments that the tool does not have; it drops them otherwise."""
+    model = tool.fn_metadata.arg_model
+    model.model_config["extra"] = "forbid"
+    model.model_rebuild(force=True)
+    tool.parameters = model.model_json_schema(by_alias=True)
 
 
 def serve(folder: Path, version: str = "", seconds: float = LIMIT) -> None:
@@ -45,7 +104,7 @@ def serve(folder: Path, version: str = "", seconds: float = LIMIT) -> None:
 
     def end(number: int, frame: Any) -> None:
         # The library waits for a thread that reads standard input, which nothing but its end can wake.
-        tools.forget_texts()
+        tools.forget_programs()
         os._exit(128 + number)
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -54,81 +113,105 @@ def serve(folder: Path, version: str = "", seconds: float = LIMIT) -> None:
 
 
 class Tools:
-    """The tools that agents may call."""
+    """The tools that agents may call. Each raises AnswerFailed for what cannot be answered."""
 
     def __init__(self, folder: Path, seconds: float) -> None:
         self.folder, self.seconds = folder, seconds
-        #: of questions that are not answered yet: where their texts lie
-        self._texts: set[tempfile.TemporaryDirectory[str]] = set()
+        #: of questions that are not answered yet: where their programs lie
+        self._copies: set[tempfile.TemporaryDirectory[str]] = set()
 
-    def forget_texts(self) -> None:
-        """Remove what was written for questions under way."""
-        for made in list(self._texts):
+    def forget_programs(self) -> None:
+        """Remove what was copied for questions under way."""
+        for made in list(self._copies):
             made.cleanup()
 
-    async def read(self, program: str, first_line: int = 1, lines: int = 200) -> dict[str, Any]:
-        """Return the text of a program (HLO, StableHLO, bytecode or a proto) in one format, `lines` lines of it."""
+    async def read(self, program: Program, first_line: Annotated[int, "The first line to give, from 1."] = 1,
+                   lines: Annotated[int, "The number of lines to give, at most 2000."] = 200) -> dict[str, Any]:
+        """Give the text of a program (HLO, StableHLO, bytecode or a proto) in one format, `lines` lines of it."""
         done = await self._ask("fmt", [program], [])
-        if "error" in done:
-            return done
-        text = done["text"].splitlines()
+        text = done.get("text", "").splitlines()
         start = max(1, first_line)
-        return {"lines": len(text), "first_line": start,
-                "text": "\n".join(text[start - 1:start - 1 + max(0, min(lines, 2000))])[:16_000]}
+        wanted = text[start - 1:start - 1 + max(0, min(lines, 2000))]
+        # Escaped as JSON, a line takes more characters than it has.
+        while len(json.dumps("\n".join(wanted))) > MOST - 500:
+            wanted = wanted[:-1] if len(wanted) > 1 else [wanted[0][:MOST // 8]]
+        return {"lines": len(text), "first_line": start, "last_line": start - 1 + len(wanted),
+                "text": "\n".join(wanted)}
 
-    async def lint(self, program: str, select: str = "") -> dict[str, Any]:
-        """All that is wrong or dubious about a program: code, place, message, help. `select`: codes or categories."""
+    async def lint(self, program: Program,
+                   select: Annotated[str, "Codes or categories to look for, with commas; empty: the usual ones."] = ""
+                   ) -> dict[str, Any]:
+        """List all that is wrong or dubious about a program: code, place, message, help."""
         return await self._ask("lint", [program], ["--format", "json", *([f"--select={select}"] if select else [])])
 
-    async def explain(self, word: str) -> dict[str, Any]:
+    async def explain(self, word: Annotated[str, "An opcode, a diagnostic's code or a constraint's label."]
+                      ) -> dict[str, Any]:
         """Explain an operation (dot), a diagnostic's code (W103) or a constraint, with an example."""
         return await self._ask("explain", [], ["--format", "json", "--", word])
 
-    async def diff(self, before: str, after: str, values: bool = False) -> dict[str, Any]:
+    async def diff(self, before: Program, after: Program,
+                   values: Annotated[bool, "Compare the values that instructions compute, too."] = False
+                   ) -> dict[str, Any]:
         """List the differences between two programs by structure, or by the values that they compute."""
         return await self._ask("diff", [before, after], ["--format", "json", *(["--values"] if values else [])])
 
-    async def compare(self, program: str, other: str = "", seconds: float = 10.0) -> dict[str, Any]:
+    async def compare(self, program: Program,
+                      other: Annotated[str, f"A second program; empty: the reference. {_PROGRAM}"] = "",
+                      seconds: Annotated[float, "Seconds to look for arguments that show a difference."] = 10.0
+                      ) -> dict[str, Any]:
         """Compare the values of a program on PJRT with those on the reference, or with those of another program."""
         programs = [program, other] if other else [program]
         return await self._ask("compare", programs, ["--format", "json", "--time-budget", str(float(seconds))])
 
-    async def isolate(self, program: str, other: str = "", nan: bool = False) -> dict[str, Any]:
-        """Return the instruction that makes NaN (`nan`), or where two executors or two programs part."""
+    async def isolate(self, program: Program,
+                      other: Annotated[str, f"A second program; empty: the reference. {_PROGRAM}"] = "",
+                      nan: Annotated[bool, "Find the instruction that makes NaN or an infinity instead."] = False
+                      ) -> dict[str, Any]:
+        """Find the instruction that makes NaN (`nan`), or where two executors or two programs part."""
         programs = [program, other] if other else [program]
         return await self._ask("isolate", programs, ["--format", "json", *(["--nan"] if nan else [])])
 
-    async def cost(self, program: str) -> dict[str, Any]:
-        """Flops, traffic, peak memory and communication of a program, by instruction."""
+    async def cost(self, program: Program) -> dict[str, Any]:
+        """Count flops, traffic, peak memory and communication of a program, by instruction."""
         return await self._ask("cost", [program], ["--format", "json"])
 
     async def _ask(self, command: str, programs: Sequence[str], words: Sequence[str]) -> dict[str, Any]:
         made = tempfile.TemporaryDirectory()
-        self._texts.add(made)
+        self._copies.add(made)
+        place = Path(made.name)
         try:
-            files = [str(self._file(program, Path(made.name), n)) for n, program in enumerate(programs)]
-            return await self._run([command, *words, *files] if command != "explain" else [command, *words])
-        except (OSError, ValueError) as error:  # a path that leads out, or none that a system has; half a character
-            return {"error": str(error)}
+            files = [self._copy(program, place, n) for n, program in enumerate(programs)]
+            return await self._run([command, *words, *files], place)
+        except OSError as error:
+            raise AnswerFailed(f"{error.filename}: {error.strerror}" if error.strerror else str(error)) from None
+        except ValueError as error:  # a zero byte in a path, half a character in a text
+            raise AnswerFailed(str(error)) from None
         finally:
-            self._texts.discard(made)
+            self._copies.discard(made)
             made.cleanup()
 
-    def _file(self, program: str, made: Path, number: int) -> Path:
-        """Return the file that holds a program. Raises PermissionError for a path that leads out of the folder."""
-        if "\n" in program or "{" in program:
-            path = made / f"program{number}.txt"
-            path.write_text(program, "utf-8", "surrogateescape")
-            return path
-        path = (self.folder / program).resolve()
-        if not path.is_relative_to(self.folder):
-            raise PermissionError(f"{program} lies outside of {self.folder}, which is what this server reads")
-        return path
+    def _copy(self, program: str, made: Path, number: int) -> str:
+        """Write the program below a folder that is made for this question; gives its path from there.
 
-    async def _run(self, words: Sequence[str]) -> dict[str, Any]:
+        Raises OSError for what is no regular file below the served folder, or too large.
+        """
+        if "\n" in program or "{" in program:
+            (made / f"program{number}.txt").write_text(program, "utf-8", "surrogateescape")
+            return f"./program{number}.txt"
+        opened, path = open_beneath(self.folder, program)
+        with opened:
+            if os.fstat(opened.fileno()).st_size > MOST_BYTES:
+                raise AnswerFailed(f"{program} has more than {MOST_BYTES:,} bytes")
+            copy = made.joinpath(*(_PATTERNS.sub("_", part) for part in path.parts))
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            with copy.open("wb") as written:
+                shutil.copyfileobj(opened, written)
+        return f"./{copy.relative_to(made)}"
+
+    async def _run(self, words: Sequence[str], place: Path) -> dict[str, Any]:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-P", "-m", "hlotool", *words, stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=self.folder,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=place,
             env={**os.environ, "NO_COLOR": "1"}, start_new_session=True,
             preexec_fn=functools.partial(die_with_parent, os.getpid()))
         try:
@@ -138,19 +221,28 @@ class Tools:
             await process.wait()
             if isinstance(error, asyncio.CancelledError):
                 raise
-            return {"error": f"no answer within {self.seconds:g} s"}
+            raise AnswerFailed(f"no answer within {self.seconds:g} s") from None
         return _answer(out.decode("utf-8", "replace"), said.decode("utf-8", "replace"), process.returncode or 0)
 
 
 def _answer(out: str, said: str, code: int) -> dict[str, Any]:
-    """Return the output of a command: its report, and its messages."""
+    """Return the output of a command: its report, and its messages. Raises AnswerFailed where it failed."""
+    if code not in (0, 1):
+        raise AnswerFailed(said.strip() or _messages(out) or f"exit code {code}")
     found: dict[str, Any] = {"exit_code": code}
-    if said.strip() or code > 1:
-        found["error" if code > 1 else "said"] = said.strip() or f"exit code {code}"
+    if said.strip():
+        found["said"] = said.strip()
     try:
-        found["report"] = json.loads(out)
+        return found | {"report": json.loads(out)}
     except ValueError:
-        if code < 2:
-            return found | {"text": out}
-    small: dict[str, Any] = bounded(found)
-    return small
+        return found | {"text": out}
+
+
+def _messages(out: str) -> str:
+    """Return what a report in JSON says of unusable input, or the output as it is."""
+    try:
+        report = json.loads(out)
+    except ValueError:
+        return out.strip()
+    rows = report if isinstance(report, list) else [report]
+    return "\n".join(str(row.get("message", row)) if isinstance(row, dict) else str(row) for row in rows)

@@ -21,7 +21,8 @@ def bounded(value: Any, most: int = MOST) -> Any:
 
 
 def _size(value: Any) -> int:
-    return len(json.dumps(value))
+    """The number of characters as servers send it: indented, with every character of a string escaped that may be."""
+    return len(json.dumps(value, indent=2))
 
 
 def _longest(value: Any) -> int:
