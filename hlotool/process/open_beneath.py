@@ -1,4 +1,4 @@
-"""Opens files below a folder that somebody else writes to: no link is followed, nothing but a regular file is opened."""
+"""Opens files below a folder that somebody else writes to: no link is followed, only a regular file is opened."""
 
 from __future__ import annotations
 

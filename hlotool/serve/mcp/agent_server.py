@@ -27,7 +27,7 @@ LIMIT = 120.0
 #: bytes of a program at most
 MOST_BYTES = 1 << 30
 _INSTRUCTIONS = ("Tools for XLA's HLO and StableHLO. A program is the path of a file below the folder that is served, "
-                 f"or its text. Answers are JSON of at most {MOST:,} characters; lists that were cut end with left_off.")
+                 f"or its text. Answers are JSON of at most {MOST:,} characters; lists that are cut end with left_off.")
 #: characters that commands take as patterns
 _PATTERNS = re.compile(r"[*?\[\]]")
 
