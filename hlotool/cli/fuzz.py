@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING
 from hlotool.cli.console import INTERRUPTED, complain
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format
-from hlotool.cli.whole_files import write_whole
 from hlotool.diagnostics import Diagnostic, HloError, visible
 
 if TYPE_CHECKING:
@@ -65,13 +64,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from hlotool.fuzzing import Campaign, Folder, Limits, Tally, campaign_record, campaign_text
+    from hlotool.fuzzing import Campaign, CampaignFolder, Limits, Tally, campaign_record, campaign_text
 
     if problem := _refused(args):
         complain(f"hlotool fuzz: {problem}")
         return 2
     plan = _plan(args)
-    folder = Folder(Path(args.output), write_whole) if args.output else None
+    folder = CampaignFolder(Path(args.output)) if args.output else None
     tally = folder.begin(plan, resumes=args.resume) if folder is not None else Tally(plan)
     seconds = args.time if args.time is not None or args.programs is not None else 60.0
     limits = Limits(seconds, args.programs, args.jobs, args.reduction_limit)

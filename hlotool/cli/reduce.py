@@ -29,7 +29,7 @@ from hlotool.cli.inputs import Loaded, load
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.cli.run import add_custom_calls
-from hlotool.cli.whole_files import note_read, require_beside, with_ending, write_beside, write_whole
+from hlotool.cli.whole_files import note_read, require_beside, with_ending, write_beside
 from hlotool.diagnostics import Diagnostic, HloError, visible
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
             original = candidate_of(args, wanted[0], test)
         options = Options(args.time_limit, args.jobs, args.repeats)
         if args.state:
-            State(Path(args.state), write_whole).resume(original, test, options)
+            State(Path(args.state)).resume(original, test, options)
         with _shown(args) as options.hear:
             found = reduce_candidate(original, test, options)
     except HloError as error:

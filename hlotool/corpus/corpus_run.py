@@ -11,7 +11,7 @@ from hlotool.corpus.corpus_inputs import CorpusInput, listed
 from hlotool.corpus.corpus_tasks import Task
 from hlotool.corpus.engines import dask, local
 from hlotool.corpus.part_work import PartDone, Work
-from hlotool.corpus.result_folder import Folder, Part, ResultFolder
+from hlotool.corpus.result_folder import Part, ResultFolder, ResultStore
 
 #: inputs and bytes of a part at most: what is done again where a worker is killed
 MOST_INPUTS, MOST_BYTES = 2000, 64 << 20
@@ -63,7 +63,7 @@ def run_corpus(task: Task, paths: Iterable[str], out: str, *, version: str, engi
     `seconds` and `memory` (bytes) are for each input. An interrupt ends the run with the parts that are done: the
     report says so, and the next run goes on from there. Raises HloError and OSError.
     """
-    folder = Folder.named(out)
+    folder = ResultStore.named(out)
     report = RunReport(folder.name, task.name)
     results = ResultFolder(folder, task, version)
     with results.alone():

@@ -24,7 +24,7 @@ from hlotool.corpus.codes import NO_ENGINE
 from hlotool.corpus.corpus_inputs import store_environment
 from hlotool.corpus.libraries import library
 from hlotool.corpus.part_work import PartDone, Stopped, Work, do_part
-from hlotool.corpus.result_folder import Folder, Part
+from hlotool.corpus.result_folder import Part, ResultStore
 from hlotool.diagnostics import Diagnostic, HloError, visible
 from hlotool.process import Child, processors
 
@@ -129,7 +129,7 @@ def _result(future: Any, part: Part, work: Work, watch: Callable[[], None]) -> P
 
 
 @contextlib.contextmanager
-def _client(scheduler: str | None, processes: int, results: Folder) -> Iterator[Any]:
+def _client(scheduler: str | None, processes: int, results: ResultStore) -> Iterator[Any]:
     distributed = library("distributed")
     if scheduler is not None:
         try:
@@ -165,7 +165,7 @@ def _client(scheduler: str | None, processes: int, results: Folder) -> Iterator[
 
 
 @contextlib.contextmanager
-def _scratch(results: Folder) -> Iterator[str]:
+def _scratch(results: ResultStore) -> Iterator[str]:
     """A folder for what Dask writes beside: in that of the results where this is here, so that a killed run leaves
     nothing elsewhere, and the next one removes it.
     """

@@ -12,7 +12,7 @@ from hlotool.corpus.codes import NOT_AN_INDEX
 from hlotool.corpus.libraries import library
 from hlotool.corpus.query_parts import Condition, Joined, Negated, Query, Search, query_error
 from hlotool.corpus.query_sql import Statement, compiled
-from hlotool.corpus.result_folder import Folder, finished_parts
+from hlotool.corpus.result_folder import ResultStore, finished_parts
 from hlotool.corpus.result_tables import INPUTS, INSTRUCTIONS, MODULES, plain
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.process import available_memory
@@ -67,8 +67,8 @@ def ask(query: Query, text: str, index: str, limit: int) -> Answer:
 
     `text` is the query's, for diagnostics. Raises HloError (R170, R172, R173).
     """
-    folder = Folder.named(index)
-    record, parts = finished_parts(folder, "index")
+    folder = ResultStore.named(index)
+    record, parts = finished_parts(folder, "index", (INPUTS.name, MODULES.name, INSTRUCTIONS.name))
     planned = record.get("inputs")
     missing = planned if isinstance(planned, int) else 0
     if not parts:
@@ -103,7 +103,7 @@ _TYPES: tuple[Any, ...] = (str, (int, NoneType), str, str, str, str, str, int, (
                            (int, NoneType))
 
 
-def _found(row: tuple[Any, ...], folder: Folder) -> FoundInstruction:
+def _found(row: tuple[Any, ...], folder: ResultStore) -> FoundInstruction:
     if not all(isinstance(value, kind) for value, kind in zip(row, _TYPES, strict=True)):
         raise HloError([Diagnostic(NOT_AN_INDEX, "the index holds values of other types than were written",
                                    filename=folder.name, help="write it again with `hlotool corpus index`")])
@@ -135,7 +135,7 @@ def statements(query: Query, limit: int) -> IndexSql:
                   "ORDER BY f.bytes DESC, m.input, f.line, f.ordinal", values))
 
 
-def _connected(duckdb: Any, folder: Folder) -> Any:
+def _connected(duckdb: Any, folder: ResultStore) -> Any:
     """A connection that keeps nothing, writes nothing to disk and loads no extension."""
     connection = duckdb.connect(config={
         "autoinstall_known_extensions": "false", "autoload_known_extensions": "false", "temp_directory": "",
@@ -145,7 +145,7 @@ def _connected(duckdb: Any, folder: Folder) -> Any:
     return connection
 
 
-def _address(folder: Folder, name: str) -> str:
+def _address(folder: ResultStore, name: str) -> str:
     path = folder.at(name)
     return path if folder.protocol == "file" else f"{folder.protocol}://{path}"
 

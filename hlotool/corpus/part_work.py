@@ -10,7 +10,7 @@ from typing import Any
 from hlotool.corpus.corpus_tasks import Task
 from hlotool.corpus.libraries import library
 from hlotool.corpus.one_input import inputs_table, result_of
-from hlotool.corpus.result_folder import Folder, Part, write_part
+from hlotool.corpus.result_folder import Part, ResultStore, write_part
 from hlotool.process import Child
 
 
@@ -19,7 +19,7 @@ class Work:
     """What is done with each part, wherever that is."""
 
     task: Task
-    folder: Folder
+    folder: ResultStore
     #: limits for each input
     seconds: float
     memory: int | None = None

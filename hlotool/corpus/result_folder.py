@@ -17,8 +17,10 @@ import hashlib
 import io
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hlotool.corpus.codes import NOT_AN_INDEX, OTHER_RUN
@@ -26,6 +28,7 @@ from hlotool.corpus.corpus_inputs import CorpusInput, folder_of, joined_path
 from hlotool.corpus.libraries import library
 from hlotool.corpus.result_tables import INPUTS, VERSION
 from hlotool.diagnostics import Diagnostic, HloError, visible
+from hlotool.process import OwnFiles
 
 if TYPE_CHECKING:
     from hlotool.corpus.corpus_tasks import Task
@@ -33,8 +36,9 @@ if TYPE_CHECKING:
 RUN, PLAN, _LOCK = "run.json", "plan.parquet", ".lock"
 #: parts of a run; their numbers are the upper half of those of modules
 _MOST_PARTS = 1 << 30
-#: what is begun and not complete
-_UNFINISHED = ".unfinished-"
+#: names of parts
+_PART = re.compile(r"part-\d{6,}-[0-9a-f]{12}\.parquet")
+_HELP = "name a new folder for the results"
 #: rows of a group within a file: what a reader passes over or reads
 _GROUP_ROWS = 1 << 15
 
@@ -54,21 +58,23 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
-    """A folder, here or in a store."""
+class ResultStore:
+    """A folder for results, here or in a store."""
 
     protocol: str
     path: str
-    #: what the user calls it
+    #: the user's word for it
     name: str
 
     @staticmethod
-    def named(word: str) -> Folder:
-        """The folder that a command line names. Raises HloError."""
-        return Folder(*folder_of(word), word)
+    def named(word: str) -> ResultStore:
+        """Return the folder that a command line names. Raises HloError."""
+        return ResultStore(*folder_of(word), word)
 
     def read(self, name: str) -> bytes | None:
-        """The bytes of a file; None where there is none. Raises OSError."""
+        """Return the bytes of a file; None where there is none. Raises OSError, and HloError for what is not ours."""
+        if self.own is not None:
+            return self.own.read(name)
         try:
             found: bytes = self.system.cat_file(self.at(name))
         except (FileNotFoundError, NotADirectoryError):
@@ -76,39 +82,40 @@ class Folder:
         return found
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file, whole or not at all. Raises OSError."""
-        if self.protocol != "file":
+        """Write a file, whole or not at all. Raises OSError, and HloError where another's is in its place."""
+        if self.own is not None:
+            self.own.write(name, data)
+        else:
             self.system.pipe_file(self.at(name), data)
-            return
-        target = self.at(name)
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        unfinished = os.path.join(os.path.dirname(target), f"{_UNFINISHED}{os.getpid()}-{os.path.basename(target)}")
-        try:
-            with open(unfinished, "wb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(unfinished, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(unfinished)
-            raise
 
     def files(self, below: str = "") -> list[str]:
-        """The names of the files and folders in it, or in a folder of it; none where that is not there."""
+        """Return the names of the files and folders in it, or in a folder of it; none where that is not there."""
+        if self.own is not None:
+            return self.own.names(below)
         try:
             found = self.system.ls(self.at(below), detail=False)
         except (FileNotFoundError, NotADirectoryError):
             return []
         return sorted(str(path).rstrip("/").rpartition("/")[2] for path in found)
 
-    def remove(self, name: str) -> None:
-        """Remove a file of it."""
-        self.system.rm_file(self.at(name))
+    def remove_other_parts(self, table: str, wanted: set[str]) -> None:
+        """Remove the parts of a table that are not wanted, and those that a killed writer began."""
+        if self.own is not None:
+            self.own.remove_others(table, wanted, _PART)
+            return
+        for name in self.files(table):
+            if name not in wanted and _PART.fullmatch(name):
+                with contextlib.suppress(FileNotFoundError):
+                    self.system.rm_file(self.at(f"{table}/{name}"))
 
     def at(self, name: str) -> str:
-        """The path of a file of it."""
+        """Return the path of a file of it."""
         return joined_path(self.path, name)
+
+    @property
+    def own(self) -> OwnFiles | None:
+        """Its files; None in a store."""
+        return OwnFiles(Path(self.path), OTHER_RUN, _HELP) if self.protocol == "file" else None
 
     @property
     def system(self) -> Any:
@@ -121,7 +128,7 @@ class Folder:
 class ResultFolder:
     """The results of a task in the making."""
 
-    folder: Folder
+    folder: ResultStore
     task: Task
     version: str
     parts: list[Part] = field(default_factory=list)
@@ -191,12 +198,8 @@ class ResultFolder:
 
     def _remove_others(self) -> None:
         """Remove parts that are of no input any more, or of another version of it, and what a killed writer left."""
-        wanted = {part.file for part in self.parts}
         for table in (INPUTS.name, *(t.name for t in self.task.tables)):
-            for name in self.folder.files(table):
-                if name.startswith(_UNFINISHED) or (name.startswith("part-") and name not in wanted):
-                    with contextlib.suppress(FileNotFoundError):
-                        self.folder.remove(f"{table}/{name}")
+            self.folder.remove_other_parts(table, {part.file for part in self.parts})
 
     def without_result(self) -> int:
         """Inputs of finished parts, of this run and earlier ones, that have no result, or not all of it."""
@@ -211,21 +214,12 @@ class ResultFolder:
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         """Hold the folder against other runs on this machine. Raises HloError (R171) where one is at work."""
-        try:
-            import fcntl
-        except ImportError:  # a system without such locks
-            yield
-            return
-        if self.folder.protocol != "file":
+        own = self.folder.own
+        if own is None:
             yield
             return
         self._check()
-        os.makedirs(self.folder.path, exist_ok=True)
-        with open(os.path.join(self.folder.path, _LOCK), "wb") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise _other(self.folder, f"another run writes to {self.folder.name}") from error
+        with own.lock(_LOCK, f"another run writes to {self.folder.name}"):
             yield
 
 
@@ -247,7 +241,7 @@ def _divided(inputs: Sequence[CorpusInput], known: dict[str, int], most: int, mo
     return found
 
 
-def write_part(folder: Folder, task: Task, part: Part, tables: dict[str, list[Any]], inputs: Any) -> int:
+def write_part(folder: ResultStore, task: Task, part: Part, tables: dict[str, list[Any]], inputs: Any) -> int:
     """Write the rows of a part, tables of Arrow, the inputs last; gives how many rows the task's tables got."""
     pa = library("pyarrow")
     rows = 0
@@ -275,13 +269,20 @@ def _parquet(table: Any) -> bytes:
     return sink.getvalue()
 
 
-def finished_parts(folder: Folder, task: str) -> tuple[dict[str, Any], list[str]]:
-    """What run.json says, and the names of the parts that are done. Raises HloError (R173)."""
+def finished_parts(folder: ResultStore, task: str, tables: Sequence[str] = ()) -> tuple[dict[str, Any], list[str]]:
+    """Return the record of run.json, and the names of the parts that are done, whose files in `tables` are ours.
+
+    Raises HloError (R173).
+    """
     try:
         data = folder.read(RUN)
-        names = [name for name in folder.files(INPUTS.name) if name.startswith("part-")]
+        names = [name for name in folder.files(INPUTS.name) if _PART.fullmatch(name)]
+        if folder.own is not None:
+            folder.own.require(*(f"{table}/{name}" for table in tables for name in names))
     except OSError as error:
         raise _not_an_index(folder, f"{folder.name} cannot be read: {error.strerror or error}") from error
+    except HloError as error:
+        raise _not_an_index(folder, error.diagnostics[0].message) from error
     record = _record(data) if data is not None else {}
     if not record:
         raise _not_an_index(folder, f"{folder.name} is no folder of results")
@@ -300,10 +301,10 @@ def _record(data: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _other(folder: Folder, message: str) -> HloError:
-    return HloError([Diagnostic(OTHER_RUN, message, filename=folder.name, help="name a new folder for the results")])
+def _other(folder: ResultStore, message: str) -> HloError:
+    return HloError([Diagnostic(OTHER_RUN, message, filename=folder.name, help=_HELP)])
 
 
-def _not_an_index(folder: Folder, message: str) -> HloError:
+def _not_an_index(folder: ResultStore, message: str) -> HloError:
     return HloError([Diagnostic(NOT_AN_INDEX, message, filename=folder.name,
                                 help="`hlotool corpus index PATH -o INDEX` writes one")])

@@ -17,6 +17,7 @@ from hlotool.diagnostics.fingerprint import fingerprint, normal
 from hlotool.dumps import dump_name
 from hlotool.ir import Source
 from hlotool.linting.codes import BAD_BASELINE
+from hlotool.process import read_plain
 
 _VERSION = 1
 
@@ -46,14 +47,13 @@ class Baseline:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """The baseline of a file. Raises HloError (C006) for what is none."""
+    """Return the baseline of a file. Raises HloError (C006) for any other file."""
+    data = read_plain(path, BAD_BASELINE, "the baseline")
     try:
-        record = json.loads(path.read_text("utf-8"))
+        record = json.loads(data.decode("utf-8"))
         if record["version"] != _VERSION:
             raise _bad(path, f"it is of version {record['version']}, this is version {_VERSION}")
         return Baseline(path, Counter({row["fingerprint"]: int(row["count"]) for row in record["findings"]}))
-    except OSError as error:
-        raise _bad(path, error.strerror or str(error)) from error
     except json.JSONDecodeError as error:
         raise _bad(path, f"it is no JSON: {error.msg}", error.lineno, error.colno) from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -23,12 +23,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, Edit, Fix, Note, Origin, Severity
+from hlotool.diagnostics import Diagnostic, Edit, Fix, HloError, Note, Origin, Severity
 from hlotool.dumps import dump_name
 from hlotool.ir import Position
 from hlotool.linting.codes import INTERNAL, WORKER_DIED
 from hlotool.linting.files import FileFindings, Job
 from hlotool.linting.user_cache import cache_folder
+from hlotool.process import OwnFiles
 
 #: bytes of all values, and of one when it is decompressed
 LARGEST, _LARGEST_VALUE = 256 << 20, 64 << 20
@@ -109,6 +110,7 @@ class Cache:
         for _ in range(2):
             try:
                 file.parent.mkdir(0o700, parents=True, exist_ok=True)
+                OwnFiles(file.parent, INTERNAL).require(file.name)
                 connection = sqlite3.connect(file, timeout=_PATIENCE)
                 connection.execute(_TABLE)
                 connection.execute("SELECT key, sum, value, used FROM findings LIMIT 1")
@@ -117,7 +119,7 @@ class Cache:
                     return None
             except sqlite3.DatabaseError:
                 pass
-            except OSError:
+            except (OSError, HloError):
                 return None
             else:
                 return connection

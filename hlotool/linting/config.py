@@ -20,6 +20,7 @@ from hlotool.linting.plugins import load_plugins
 from hlotool.linting.settings import FAIL_ON, SEVERITIES, Override, Settings
 from hlotool.passes.lints import CATEGORIES, RULES
 from hlotool.passes.verify import PROFILES
+from hlotool.process import read_plain
 
 _Check: TypeAlias = Callable[["_Reader", KeyPath, Any], Any]
 
@@ -31,8 +32,8 @@ def read_config(file: Path, *, is_chosen: bool = True) -> Settings:
     tree: it came with the files, and plugins are code.
     """
     try:
-        text = file.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_plain(file, BAD_FILE, "the configuration").decode("utf-8")
+    except UnicodeDecodeError as error:
         problem = Diagnostic(BAD_FILE, f"the configuration cannot be read: {reason_of(error)}", filename=str(file))
         raise HloError([problem]) from error
     source = Source(text, str(file))

@@ -1,4 +1,4 @@
-"""Where configuration is: the file, and the place of a key or value in its text, which tomllib does not tell."""
+"""Places of configuration: the file, and the place of a key or value in its text, which tomllib does not tell."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeAlias
+
+from hlotool.diagnostics import HloError
+from hlotool.linting.codes import BAD_FILE
+from hlotool.process import read_plain
 
 #: keys from the outside in; numbers count the tables of an array
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -19,7 +23,7 @@ _KEY = re.compile(rf"^[ \t]*({_PART}(?:[ \t]*\.[ \t]*{_PART})*)[ \t]*=", re.M)
 
 
 def find_config(paths: Iterable[Path]) -> Path | None:
-    """The configuration file nearest to what is linted, else to the current folder, upward from each."""
+    """Return the configuration file nearest to the linted files, else to the current folder, upward from each."""
     for start in (*paths, Path()):
         for folder in (start.resolve(), *start.resolve().parents):
             for name in NAMES:
@@ -31,9 +35,10 @@ def find_config(paths: Iterable[Path]) -> Path | None:
 
 def _has_table(file: Path) -> bool:
     try:
-        return re.search(r"^[ \t]*+\[++\s*+tool\s*+\.\s*+hlotool\b", file.read_text("utf-8"), re.M) is not None
-    except (OSError, UnicodeDecodeError):
+        text = read_plain(file, BAD_FILE, "the configuration").decode("utf-8")
+    except (HloError, UnicodeDecodeError):
         return False
+    return re.search(r"^[ \t]*+\[++\s*+tool\s*+\.\s*+hlotool\b", text, re.M) is not None
 
 
 def place_of(text: str, path: KeyPath, value: str | None = None) -> tuple[int, int]:

@@ -6,6 +6,7 @@ from hlotool.process.ending import ends_at, seconds_in
 from hlotool.process.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.process.memory import available_memory, bytes_in, free_memory, limit_memory, taken_memory
 from hlotool.process.open_beneath import open_beneath
+from hlotool.process.own_files import OwnFiles, read_plain
 from hlotool.process.pool import answers, processors
 from hlotool.process.supervision import can_supervise, note_progress, supervised
 from hlotool.process.user_program import UserProgram, end_user_programs
@@ -18,6 +19,7 @@ __all__ = [
     "Child",
     "Crashed",
     "OutOfMemory",
+    "OwnFiles",
     "Refusal",
     "TimedOut",
     "UserProgram",
@@ -34,6 +36,7 @@ __all__ = [
     "note_progress",
     "open_beneath",
     "processors",
+    "read_plain",
     "seconds_in",
     "shared_child",
     "supervised",

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -191,10 +192,45 @@ def test_parts_that_are_not_whole_count_for_nothing(tmp_path: Path) -> None:
     run(FAULTS, folder, out=out, most=1)
     [part, _] = sorted((out / "inputs").iterdir())
     part.unlink()
-    (out / "costs" / ".unfinished-1-part-000000-x.parquet").write_bytes(b"half")
+    (out / "costs" / f".unfinished-1-{part.name}").write_bytes(b"half")
     (out / "costs" / part.name).write_bytes(b"half")
     assert run(FAULTS, folder, out=out, most=1).statuses == {"ok": 1}
     assert len(rows(out, "costs")) == 2 and not list((out / "costs").glob(".*"))
+
+
+@pytest.mark.parametrize("name", [".lock", "run.json", "plan.parquet", "costs", "inputs"])
+@pytest.mark.parametrize("what", ["link", "pipe", "device"])
+def test_nothing_is_written_or_removed_behind_links_of_the_folder(tmp_path: Path, name: str, what: str) -> None:
+    folder, out, theirs = folder_of(tmp_path, "m0"), tmp_path / "out", tmp_path / "theirs"
+    run(FAULTS, folder, out=out)
+    file = out / name
+    part = "part-000009-0123456789ab.parquet"
+    if file.is_dir():
+        theirs.mkdir()
+        (theirs / part).write_text("precious")
+        shutil.rmtree(file)
+    else:
+        theirs.write_text("precious")
+        file.unlink()
+    if what == "pipe":
+        os.mkfifo(file)
+    else:
+        file.symlink_to(theirs if what == "link" else "/dev/zero")
+    before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file() and not p.is_relative_to(out)}
+    with pytest.raises(hlotool.HloError, match="R171"):
+        run(FAULTS, folder_of(tmp_path, "m0", "m1"), out=out)
+    after = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file() and not p.is_relative_to(out)}
+    assert {p: data for p, data in after.items() if p.name != "m1.hlo"} == before
+
+
+def test_only_files_of_our_whole_pattern_are_removed(tmp_path: Path) -> None:
+    folder, out = folder_of(tmp_path, "m0"), tmp_path / "out"
+    run(FAULTS, folder, out=out)
+    kept = ("part-of-my-thesis.tex", "part-000001.parquet", ".unfinished-letter")
+    for name in (*kept, "part-000001-0123456789ab.parquet", ".unfinished-7-part-000001-0123456789ab.parquet"):
+        (out / "costs" / name).write_text("x")
+    run(FAULTS, folder, out=out)
+    assert {p.name for p in (out / "costs").iterdir() if p.read_bytes() == b"x"} == set(kept)
 
 
 @pytest.mark.parametrize("held", ["file", "task", "folder"])
@@ -321,12 +357,12 @@ def test_addresses_are_read_and_written_through_fsspec(tmp_path: Path) -> None:
         store.pipe_file("/dumps/b/c.txt", text("two").encode())
         store.pipe_file("/dumps/readme.md", b"")
         from hlotool.corpus.corpus_inputs import listed
-        from hlotool.corpus.result_folder import Folder
+        from hlotool.corpus.result_folder import ResultStore
 
         found = list(listed(["memory://dumps", "memory://dumps/*.hlo"]))
         assert [given.name for given in found] == ["memory:///dumps/a.hlo", "memory:///dumps/b/c.txt"]
         assert found[0].read() == text("one").encode()
-        folder = Folder.named("memory://results")
+        folder = ResultStore.named("memory://results")
         folder.write("inputs/x", b"1")
         report = run(TASKS["index"], folder_of(tmp_path, "m0"), out="memory://index")
         assert report.statuses == {"ok": 1} and ask(parse_query("negate"), "negate", "memory://index", 1).count == 1
@@ -430,8 +466,9 @@ def test_a_package_that_is_missing_is_named(tmp_path: Path, name: str, monkeypat
     for known in [m for m in sys.modules if m.partition(".")[0] == name]:
         monkeypatch.delitem(sys.modules, known)
     monkeypatch.setitem(sys.modules, name, None)
+    given = "memory://dumps" if name == "fsspec" else str(folder)  # files here are read without it
     words = ["find", "negate", index] if name == "duckdb" else [
-        "corpus", "lint", str(folder), "-o", str(tmp_path / "out"), "--engine", "dask"]
+        "corpus", "lint", given, "-o", str(tmp_path / "out"), "--engine", "dask"]
     assert main(words) == 2
     said = capsys.readouterr().err
     assert "R170" in said and f"needs the package {name}" in said and "pip install 'hlotool[corpus]'" in said

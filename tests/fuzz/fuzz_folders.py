@@ -21,7 +21,7 @@ from hlotool.conformance import Status
 from hlotool.conformance.changes import changes, read_report
 from hlotool.diagnostics import HloError
 from hlotool.dumps import DumpReader, dump_name, read_folder
-from hlotool.fuzzing import Folder, Plan
+from hlotool.fuzzing import CampaignFolder, Plan
 from hlotool.reduction import Candidate, Failure, Options, State, rows_as_bytes
 
 _IN_A_FILE: tuple[Mutation, ...] = tuple(in_one_file(m) for m in (some_tokens, some_tokens, some_bytes, an_end))
@@ -89,10 +89,6 @@ ENTRY e {
 _PLAN = Plan(size=4, generators=("operation", "rule"))
 
 
-def _write(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
-
-
 @functools.cache
 def _candidate() -> Candidate:
     import numpy as np
@@ -146,7 +142,7 @@ class States:
 
     def _reduction(self, folder: Path) -> bool:
         options = Options()
-        State(folder, _write).resume(_candidate(), self._test, options)
+        State(folder).resume(_candidate(), self._test, options)
         assert options.keep is not None and options.hear_answer is not None
         options.keep(_candidate())
         options.hear_answer("key", True)
@@ -155,7 +151,7 @@ class States:
     def _campaign(self, folder: Path) -> bool:
         if not (folder / "fuzz.json").exists():
             return False
-        kept = Folder(folder, _write)
+        kept = CampaignFolder(folder)
         tally = kept.begin(_PLAN, resumes=True)
         assert tally.seconds >= 0, "less than no time"
         for found in tally.classes.values():

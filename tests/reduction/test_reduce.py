@@ -211,20 +211,17 @@ def test_a_command_gets_arguments_and_no_shell(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_reduction_goes_on(tmp_path: pathlib.Path) -> None:
-    def write(path: pathlib.Path, data: bytes) -> None:
-        path.write_bytes(data)
-
     original = Candidate(hlotool.parse(NESTED), [[np.ones((16, 8), np.float32)]])
     test = Holds(("cosine", "tanh"))
     asked = []
     for _ in range(2):
         options = Options()
-        State(tmp_path, write).resume(original, test, options)
+        State(tmp_path).resume(original, test, options)
         asked.append(reduce_candidate(original, test, options))
     assert asked[1].asked < asked[0].asked / 2
     assert asked[1].candidate.size == asked[0].candidate.size <= 4
     with pytest.raises(HloError, match="R130"):
-        State(tmp_path, write).resume(original, Holds(("tanh",)), Options())
+        State(tmp_path).resume(original, Holds(("tanh",)), Options())
 
 
 STATE = ("reduction.json", "best.hlo", "best.npz", "answers.jsonl")
@@ -237,13 +234,13 @@ def test_a_folder_with_files_of_others_is_refused(name: str, what: str, tmp_path
     theirs, folder = tmp_path / "theirs", tmp_path / "state"
     theirs.write_text("precious")
     original = Candidate(hlotool.parse(NESTED), [[np.ones((16, 8), np.float32)]])
-    State(folder, pathlib.Path.write_bytes).resume(original, Holds(("tanh",)), Options())
+    State(folder).resume(original, Holds(("tanh",)), Options())
     (folder / name).unlink(missing_ok=True)
     make = {"link": lambda p: p.symlink_to(theirs), "pipe": os.mkfifo, "folder": os.mkdir,
             "hard link": lambda p: os.link(theirs, p)}
     make[what](folder / name)
     with pytest.raises(HloError, match="R130"):
-        State(folder, pathlib.Path.write_bytes).resume(original, Holds(("tanh",)), Options())
+        State(folder).resume(original, Holds(("tanh",)), Options())
     assert theirs.read_text() == "precious"
 
 
@@ -251,7 +248,7 @@ def test_a_folder_with_files_of_others_is_refused(name: str, what: str, tmp_path
 def test_a_folder_without_a_description_is_not_ours(name: str, tmp_path: pathlib.Path) -> None:
     (tmp_path / name).write_text("precious")
     with pytest.raises(HloError, match="R130"):
-        State(tmp_path, pathlib.Path.write_bytes).resume(Candidate(hlotool.parse(NESTED)), Holds(("tanh",)), Options())
+        State(tmp_path).resume(Candidate(hlotool.parse(NESTED)), Holds(("tanh",)), Options())
     assert [p.read_text() for p in tmp_path.iterdir()] == ["precious"]
 
 
@@ -259,11 +256,11 @@ def test_a_folder_without_a_description_is_not_ours(name: str, tmp_path: pathlib
                                      b'5\n{"a": 1}\n["a"]\n[["a"], true]\nnull\n'])
 def test_answers_that_somebody_changed_are_passed_over(answers: bytes, tmp_path: pathlib.Path) -> None:
     original, test = Candidate(hlotool.parse(NESTED)), Holds(("tanh",))
-    State(tmp_path, pathlib.Path.write_bytes).resume(original, test, Options())
+    State(tmp_path).resume(original, test, Options())
     (tmp_path / "answers.jsonl").write_bytes(answers + b'["key", true]\n')
     (tmp_path / "best.hlo").write_bytes(b"HloModule \xff {")
     options = Options()
-    State(tmp_path, pathlib.Path.write_bytes).resume(original, test, options)
+    State(tmp_path).resume(original, test, options)
     assert options.known == {"key": True} and options.resumed is None
 
 

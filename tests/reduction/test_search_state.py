@@ -162,7 +162,7 @@ def test_files_of_a_state_have_a_size_that_memory_holds(size: int, is_refused: b
     for name in _FILES[:2]:
         (tmp_path / name).touch()
     os.truncate(tmp_path / "best.hlo", size)  # a hole, which takes no room
-    state = State(tmp_path, lambda path, data: None)
+    state = State(tmp_path)
     if not is_refused:
         state._require_own_files()
         return
