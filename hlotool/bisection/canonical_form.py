@@ -16,10 +16,9 @@ from dataclasses import dataclass, field
 
 from hlotool.execution import Program
 from hlotool.ir import HloInstruction
+from hlotool.ops import flow_of
 from hlotool.passes.equality import ALONG_PASSES, Numbering, Value, leaf_numbers
 
-#: operations that compute nothing
-_FORWARDING = frozenset({"parameter", "tuple", "get-tuple-element"})
 #: expressions whose values come from outside, or are not finished
 _GIVEN = frozenset({"parameter", "argument", "start"})
 
@@ -48,7 +47,7 @@ class CanonicalForm:
 
     def _note(self, program: Program, i: HloInstruction, operands: tuple[Value, ...], found: Value) -> None:
         """Keep how the numbers of an instruction's value are computed, if that is not known."""
-        if i.opcode in _FORWARDING:
+        if i.opcode == "parameter" or flow_of(i).packs:
             return
         numbers = tuple(leaf_numbers(found))
         shapes = [s for _, s in i.shape.leaves()]

@@ -9,10 +9,11 @@ from __future__ import annotations
 from hlotool.blame.probe import Wrong
 from hlotool.blame.search_scope import Scope, sources, steps_of
 from hlotool.ir import HloInstruction
+from hlotool.ops import opcodes
 from hlotool.passes.edit import ancestors, is_cuttable
 
-#: what gives the elements that it takes, in their order: never at fault where something else may be
-_SAME_ELEMENTS = frozenset(("reshape", "bitcast", "copy"))
+#: operations that give the elements of their operand in the same order: never at fault where something else may be
+_SAME_ELEMENTS = opcodes(lambda flow: flow.forwards) | {"reshape", "bitcast"}
 
 
 def acting_together(scope: Scope, wrong: Wrong) -> tuple[Wrong, HloInstruction, tuple[HloInstruction, ...]]:

@@ -20,6 +20,7 @@ from hlotool.blame.nonfinite import FOLDS
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import UNSUPPORTED, Moment, Program, evaluate_program, require_one_signature
 from hlotool.ir import HloComputation, HloInstruction
+from hlotool.ops import Elements, opcodes
 from hlotool.process import work_time
 
 Array: TypeAlias = Any
@@ -36,9 +37,8 @@ VALUE_FATES = {
     "unknown": "no equal value; too large, or too many, to look for one that is near",
     "gone": "no value is equal or near: folded into what uses it, or not needed",
 }
-#: what computes nothing of its own: it hands on a value, or what it calls has the value, too
-_HANDED_ON = frozenset({"parameter", "get-tuple-element", "tuple", "constant", "copy", "bitcast", "copy-start",
-                        "copy-done", "reshape", "opt-barrier", "call", "fusion", "conditional", "while"})
+#: operations without a value of their own: another has it, or a computation that they call
+_FORWARDING = opcodes(lambda flow: flow.is_free or flow.enters or flow.elements is Elements.FORWARDED) | {"reshape"}
 #: runs of an instruction in loops that are looked at
 _MOST_RUNS = 64
 #: bytes of values that are kept to find near ones
@@ -263,7 +263,7 @@ class _Watch:
             raise HloError([Diagnostic(UNSUPPORTED, "the reference has not run the program in the time that was given",
                                        filename=self._program.filename,
                                        help="give a smaller program, or more time")])
-        if moment.device or not instruction.shape.is_array or instruction.opcode in _HANDED_ON \
+        if moment.device or not instruction.shape.is_array or instruction.opcode in _FORWARDING \
                 or any(call.caller.opcode in FOLDS for call in moment.path):
             return value
         seen = self._seen.get(instruction)

@@ -19,6 +19,7 @@ from hlotool.blame.reference_values import Rows
 from hlotool.execution import Moment, Path, Program, evaluate_program, require_one_signature
 from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.numerics import Evidence, Judgement, Known, judge, takes_ordinary, ulp_distance
+from hlotool.ops import opcodes
 from hlotool.process import work_time
 
 Array: TypeAlias = Any
@@ -35,8 +36,7 @@ _NARROW = 5e-2
 
 
 #: what makes a tuple of values that stand elsewhere; a sort makes them itself
-_TUPLES = frozenset(("parameter", "tuple", "get-tuple-element", "while", "conditional", "call", "fusion",
-                     "optimization-barrier", "opt-barrier", "async-start", "async-update", "async-done"))
+_TUPLES = opcodes(lambda flow: flow.is_trivial or flow.enters or flow.forwards) | {"async-update", "async-done"}
 
 
 @dataclass

@@ -26,7 +26,7 @@ from hlotool.blame.reasons import Reason, reason
 from hlotool.blame.reference_values import ReferenceValues
 from hlotool.execution import Moment, Path, Program, evaluate_program
 from hlotool.ir import HloInstruction, dtype_of_numpy
-from hlotool.ops import OPS, limits
+from hlotool.ops import Effect, flow_of, limits, opcodes
 from hlotool.process import work_time
 from hlotool.verdict import is_finite
 
@@ -36,10 +36,7 @@ Kind = Literal["nan", "infinity"]
 Site: TypeAlias = tuple[HloInstruction, ...]
 
 #: operations that apply a computation of scalars to pairs of elements; all others hand whole values to what they call
-FOLDS = frozenset(("reduce", "reduce-window", "select-and-scatter", "scatter", "sort", "all-reduce", "all-reduce-start",
-                   "reduce-scatter"))
-#: what takes values from other devices or the host, or hands them over: not to be done a second time
-_EXCHANGES = frozenset(("send", "send-done", "recv", "recv-done", "infeed", "outfeed"))
+FOLDS = opcodes(lambda flow: flow.on_pairs)
 #: origins of one kind that are tried
 _TRIED = 12
 
@@ -274,8 +271,7 @@ def _both(first: Callable[[Moment], Any], second: Callable[[Moment], Any]) -> Ca
 
 
 def _is_exchange(instruction: HloInstruction) -> bool:
-    record = OPS.get(instruction.opcode)
-    return instruction.opcode in _EXCHANGES or (record is not None and "collective" in record.flags)
+    return bool(flow_of(instruction).effect & (Effect.HOST | Effect.EXCHANGE | Effect.DEVICE))
 
 
 def _time_of(path: Path, instruction: HloInstruction) -> tuple[Site, tuple[int, ...]]:

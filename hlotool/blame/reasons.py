@@ -14,26 +14,13 @@ from typing import Any
 
 from hlotool.blame.number_text import extremes, number
 from hlotool.ir import DType, HloInstruction, dtype_of_numpy
+from hlotool.ops import OPS
 
 Array = Any
 Index = tuple[int, ...]
 
 #: how people write the operations of two operands
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%"}
-#: opcode -> what is wrong with an argument that gives NaN
-_DOMAINS = {
-    "log": "the logarithm of a negative number", "log-plus-one": "the logarithm of a negative number",
-    "sqrt": "the square root of a negative number", "rsqrt": "the square root of a negative number",
-    "power": "a negative number to a power that is no integer",
-    "acos": "an argument outside of -1 to 1", "asin": "an argument outside of -1 to 1",
-    "atanh": "an argument outside of -1 to 1", "acosh": "an argument below 1",
-    "sine": "an angle that is infinite", "cosine": "an angle that is infinite", "tan": "an angle that is infinite",
-}
-#: opcode -> what is wrong with an argument that gives an infinity, though the result is no large number
-_POLES = {
-    "divide": "division by zero", "log": "the logarithm of zero", "log-plus-one": "the logarithm of zero",
-    "rsqrt": "one over the square root of zero", "power": "zero to a negative power", "atanh": "a pole at -1 and 1",
-}
 
 
 @dataclass(frozen=True)
@@ -79,22 +66,22 @@ def _of_elements(opcode: str, given: Sequence[Any], element: Any) -> str:
 def _why(opcode: str, given: Sequence[Any], element: Any) -> str:
     import numpy as np
 
-    dtype = dtype_of_numpy(element.dtype)
+    dtype, curve = dtype_of_numpy(element.dtype), OPS[opcode].curve
     if dtype.is_complex:
         return ""
     sizes = [abs(float(g)) for g in given if dtype_of_numpy(g.dtype).family not in ("pred", "complex")]
     if any(map(math.isinf, sizes)):
-        return "" if opcode in _SIGNS else _DOMAINS.get(opcode, "")
+        return "" if opcode in _SIGNS else curve.outside
     if not np.isnan(element):
         second = sizes[-1] if sizes else 1.0
-        is_pole = opcode in _POLES and (opcode in ("atanh", "log-plus-one") or (second == 0 or sizes[0] == 0))
-        return _POLES[opcode] if is_pole else f"that exceeds {_largest(dtype)}"
+        is_pole = bool(curve.pole) and (opcode in ("atanh", "log-plus-one") or (second == 0 or sizes[0] == 0))
+        return curve.pole if is_pole else f"that exceeds {_largest(dtype)}"
     if opcode in ("divide", "remainder") and sizes[-1] == 0:
         return "zero divided by zero" if sizes[0] == 0 and opcode == "divide" else "division by zero"
     has_infinity = np.isinf(np.float32(np.inf).astype(element.dtype)) if dtype.bits < 16 else True
     if not has_infinity:
         return f"that exceeds {_largest(dtype)}, and the type has no infinity"
-    return _DOMAINS.get(opcode, "")
+    return curve.outside
 
 
 def _largest(dtype: DType) -> str:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from hlotool.execution import Moment, Observer, Program, evaluate_program, flat
 from hlotool.ir import HloInstruction
+from hlotool.ops import opcodes
 
 Array: TypeAlias = Any
 #: arguments or results of every device, leaf by leaf
@@ -17,8 +18,8 @@ Rows: TypeAlias = Sequence[Sequence[Array]]
 _KEPT = 1 << 30
 #: what stands for a value that was not kept
 _UNKNOWN = object()
-#: what makes no arrays of its own
-HANDED_ON = frozenset(("tuple", "get-tuple-element", "parameter", "optimization-barrier"))
+#: operations that make no arrays of their own
+FORWARDING = opcodes(lambda flow: flow.packs) | {"parameter", "opt-barrier"}
 
 
 @dataclass
@@ -70,7 +71,7 @@ class ReferenceValues:
 
     def _keep(self, moment: Moment, devices: int, is_wanted: bool) -> None:
         instruction, value = moment.instruction, moment.value
-        if instruction.opcode not in HANDED_ON:
+        if instruction.opcode not in FORWARDING:
             size = sum(getattr(leaf, "nbytes", 0) for leaf in (value if isinstance(value, tuple) else (value,)))
             if self._size + size > _KEPT and not is_wanted:
                 return

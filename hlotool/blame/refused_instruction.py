@@ -7,6 +7,7 @@ from hlotool.blame.places import Place
 from hlotool.diagnostics import HloError
 from hlotool.execution import FAILURES, Executor, Program, arguments_for, rows_of
 from hlotool.ir import HloInstruction
+from hlotool.ops import flow_of
 from hlotool.passes.edit import ancestors, is_cuttable, results_of
 from hlotool.process import work_time
 
@@ -23,7 +24,7 @@ def refused_instruction(program: Program, executor: Executor, *, seconds: float 
     if failing is None:
         return None
     order = [i for i in ancestors(entry, [failing]) if i is failing or (
-        i.opcode not in ("parameter", "constant", "tuple", "get-tuple-element") and is_cuttable(i))]
+        not flow_of(i).is_trivial and is_cuttable(i))]
     low, high = 0, len(order) - 1
     while low < high:
         if work_time() > until:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from hlotool.blame.cuts import Part, part
 from hlotool.blame.probe import Bench, Trial, Wrong
-from hlotool.blame.reference_values import HANDED_ON, ReferenceValues
+from hlotool.blame.reference_values import FORWARDING, ReferenceValues
 from hlotool.execution import Path, Program
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.passes.edit import positions, varying
 
 #: what computes nothing
-_NO_STEPS = HANDED_ON | {"constant"}
+_NO_STEPS = FORWARDING | {"constant"}
 
 
 @dataclass

@@ -25,7 +25,7 @@ from hlotool.blame.joint_fault import acting_together
 from hlotool.blame.nonfinite import FOLDS
 from hlotool.blame.places import Place, require_partitioned, result_maker
 from hlotool.blame.probe import Bench, Trial, Wrong
-from hlotool.blame.reference_values import HANDED_ON, ReferenceValues, Rows
+from hlotool.blame.reference_values import FORWARDING, ReferenceValues, Rows
 from hlotool.blame.search_scope import Scope, steps_of
 from hlotool.blame.segments import SEGMENTS, segment_trials
 from hlotool.execution import Call, Executor, Path, Program, leaves
@@ -216,7 +216,7 @@ class _Search:
     def _among_constants(self, wrong: Wrong, step: HloInstruction) -> _Found | None:
         """What the last step takes that no argument changes, where that is wrong already."""
         scope = self.scope
-        fixed = [i for i in wrong.part.computed if i.opcode not in HANDED_ON and i is not step
+        fixed = [i for i in wrong.part.computed if i.opcode not in FORWARDING and i is not step
                  and is_cuttable(i)]
         if not fixed or scope.bench.is_late:
             return None

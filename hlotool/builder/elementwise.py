@@ -13,7 +13,7 @@ from hlotool.builder.problems import demand
 from hlotool.builder.python_values import attribute_value, element_type_of, unqualified
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ir.arrays import np
-from hlotool.ops import OPS
+from hlotool.ops import OPS, Calls, Effect, opcodes
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
@@ -125,8 +125,7 @@ def is_constant(b: Core, operand: Any) -> bool:
         if one in seen or (one.opcode == "get-dimension-size" and one.operands[0].shape.is_static):
             continue
         seen.add(one)
-        record = OPS.get(one.opcode)
-        if record is None or one.opcode in _RUN_TIME or "collective" in record.flags:
+        if one.opcode in _RUN_TIME or one.opcode not in OPS:
             return False
         called = [i for c in one.called_computations() for i in c.instructions]
         seen.update(i for i in called if i.opcode == "parameter")  # those get the operands
@@ -135,8 +134,8 @@ def is_constant(b: Core, operand: Any) -> bool:
 
 
 #: operations whose results only a run knows; XLA's folder runs no loop
-_RUN_TIME = frozenset(("parameter", "infeed", "recv", "recv-done", "rng", "rng-get-and-update-state", "custom-call",
-                       "while", "replica-id", "partition-id", "all-reduce", "outfeed", "send", "send-done"))
+_RUN_TIME = opcodes(lambda flow: bool(flow.effect & ~Effect.ORDER) or flow.calls in (Calls.LOOP, Calls.OPAQUE)) | {
+    "parameter"}
 
 
 @function()

@@ -13,7 +13,7 @@ import keyword
 import math
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from hlotool.builder.codes import FOREIGN
 from hlotool.builder.functions import FUNCTIONS, Function, declare_records
@@ -197,6 +197,21 @@ _DRESSING = frozenset({"sharding", "frontend_attributes", "backend_config", "sta
 Spelled = tuple[str, list[str]] | None
 
 
+_Speller: TypeAlias = "Callable[[_Writer, HloInstruction, list[str], Said], Spelled]"
+#: opcode -> the documents' function that the code is easier to read with; all others have their operation's own
+_SPELLERS: dict[str, _Speller] = {}
+
+
+def _spells(opcode: str) -> Callable[[_Speller], _Speller]:
+    """Register the way an operation is spelled."""
+    def register(speller: _Speller) -> _Speller:
+        _SPELLERS[opcode] = speller
+        return speller
+
+    return register
+
+
+@_spells("parameter")
 def _parameter(w: _Writer, i: HloInstruction, operands: list[str], said: Said) -> Spelled:
     if said == "unchecked" or i.parameter_number in w.numbers or i.parameter_number < 0:
         return None
@@ -206,31 +221,29 @@ def _parameter(w: _Writer, i: HloInstruction, operands: list[str], said: Said) -
     return "Parameter", [str(i.parameter_number), repr(str(i.shape)), repr(i.name), *more]
 
 
+@_spells("constant")
 def _constant(w: _Writer, i: HloInstruction, operands: list[str], said: Said) -> Spelled:
     if said == "unchecked" or i.literal.shape is not i.shape or i.shape.is_tuple:
         return None
     return "Constant", [w._value("literal", i.literal)]
 
 
+@_spells("tuple")
 def _tuple(w: _Writer, i: HloInstruction, operands: list[str], said: Said) -> Spelled:
     return ("Tuple", [f"[{', '.join(operands)}]"]) if said == "implied" else None
 
 
+@_spells("get-tuple-element")
 def _element(w: _Writer, i: HloInstruction, operands: list[str], said: Said) -> Spelled:
     return ("GetTupleElement", [operands[0], str(i.attributes["index"])]) if said == "implied" else None
 
 
+@_spells("compare")
 def _compare(w: _Writer, i: HloInstruction, operands: list[str], said: Said) -> Spelled:
     a = i.attributes
     plain = said == "implied" and next(iter(a), "") == "direction" and set(a) <= {"direction"} | _DRESSING and (
         a["direction"] in ("EQ", "NE", "GE", "GT", "LE", "LT"))
     return (a["direction"].capitalize(), operands) if plain else None
-
-
-#: documents' functions that the code is easier to read with; all other instructions have their operation's own
-_SPELLERS: dict[str, Callable[[_Writer, HloInstruction, list[str], Said], Spelled]] = {
-    "parameter": _parameter, "constant": _constant, "tuple": _tuple, "get-tuple-element": _element,
-    "compare": _compare}
 
 
 def _prefers_layouts(module: HloModule) -> bool:

@@ -20,14 +20,12 @@ from hlotool.conformance.samples import MADE, NO_CASES
 from hlotool.diagnostics import Diagnostic, HloError, reason_of
 from hlotool.execution import Program, leaves
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule
-from hlotool.ops import ASYNC_STEPS
+from hlotool.ops import ASYNC_STEPS, Calls, flow_of, opcodes
 from hlotool.passes.edit import renamed, section, without_metadata
 from hlotool.passes.read import parse
 
-#: what computes nothing by itself
-_NOTHING = frozenset(("parameter", "constant", "tuple", "get-tuple-element"))
-#: what calls computations whose instructions are the model's own
-_ENTERED = frozenset(("while", "conditional", "call", "fusion", "async-start", "map"))
+#: operations that call computations whose instructions are the model's own
+_ENTERED = opcodes(lambda flow: flow.enters or flow.calls is Calls.EACH)
 #: of the model's header, what decides how a program runs
 _HEADER = ("replica_count", "num_partitions")
 
@@ -49,7 +47,7 @@ def cut_model(path: pathlib.Path) -> Cuts:
         raise HloError([Diagnostic(NO_CASES, reason_of(error), filename=str(path))]) from error
     found, first, times = Cuts(), dict[str, HloInstruction](), Counter[str]()
     for computation, instruction in _instructions(module.entry, set()):
-        if instruction.opcode in _NOTHING:
+        if flow_of(instruction).is_trivial:
             continue
         if not _stands_alone(instruction):
             found.left_out[instruction.opcode] += 1

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from hlotool.execution.program import Program
 from hlotool.execution.sizes import leaves
 from hlotool.ir import Attributes
+from hlotool.ops import opcodes, with_flag
 from hlotool.passes.edit import merge
 
 Array: TypeAlias = Any
@@ -19,8 +20,7 @@ Array: TypeAlias = Any
 #: programs in one at most
 MOST = 32
 #: operations whose meaning depends on what else a module holds, or that act on more than their results
-_APART = frozenset({
-    "infeed", "outfeed", "send", "send-done", "recv", "recv-done", "rng", "rng-get-and-update-state", "custom-call"})
+_APART = with_flag("opaque") | opcodes(lambda flow: flow.acts)
 #: attributes of a module that say how many devices there are
 _DEVICES = frozenset({"replica_count", "num_partitions"})
 

@@ -12,7 +12,7 @@ from hlotool.execution import Program, arguments_for
 from hlotool.fuzzing.rewritten_programs import wrapped
 from hlotool.fuzzing.test_program import Subject, copied
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Literal
-from hlotool.ops import ASYNC_STEPS, OPS
+from hlotool.ops import ASYNC_STEPS, OPS, flow_of
 from hlotool.passes.edit import is_cuttable, section
 from hlotool.passes.read import parse
 from hlotool.passes.verify import verify
@@ -78,7 +78,7 @@ def section_program(dice: random.Random, module: HloModule, name: str) -> Subjec
 
 def _section(module: HloModule, dice: random.Random) -> HloModule | None:
     computation = dice.choice(module.computations)
-    fitting = [i for i in computation.instructions if _fits(i) and i.opcode not in ("parameter", "constant", "tuple")]
+    fitting = [i for i in computation.instructions if _fits(i) and not flow_of(i).is_trivial]
     if not fitting:
         return None
     target = dice.choice(fitting)
@@ -132,7 +132,7 @@ def _another_direction(module: HloModule, dice: random.Random) -> None:
 def _another_constant(module: HloModule, dice: random.Random) -> None:
     import numpy as np
 
-    starts = {i.operands[-1] for i in module.find_all("reduce", "reduce-window", "select-and-scatter")}
+    starts = {i.operands[-1] for i in module.instructions() if flow_of(i).folds and not flow_of(i).exchanges}
     choices = [i for i in module.find_all("constant") if i not in starts and i.shape.is_scalar
                and i.shape.dtype.family != "complex"]
     if not choices:

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 
 from hlotool.fuzzing.test_program import Array, Rows
 from hlotool.ir import HloComputation, HloInstruction, HloModule, dtype_of_numpy
-from hlotool.ops import OPS, limits
+from hlotool.ops import OPS, limits, opcodes, with_flag
 
 #: operations that fold in any order
-_FOLDING = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
-_REDUCING = ("reduce", "reduce-window", "all-reduce", "all-reduce-start", "reduce-scatter", "select-and-scatter",
-             "scan")
+_FOLDING = with_flag("associative", "commutative")
+_REDUCING = opcodes(lambda flow: flow.folds)
 
 
 def is_open(module: HloModule, rows: Sequence[Sequence[Array]]) -> bool:

@@ -14,6 +14,7 @@ from hlotool.fuzzing.batch import Sighting, known_reason
 from hlotool.fuzzing.open_values import is_open
 from hlotool.fuzzing.test_program import Plan, Rows
 from hlotool.ir import HloInstruction, HloModule
+from hlotool.ops import opcodes
 from hlotool.passes.edit import section
 from hlotool.passes.read import parse
 from hlotool.passes.rewrite_rules import RuleMatch, matches, names_in, pattern_text
@@ -31,8 +32,8 @@ from hlotool.reduction import (
 from hlotool.reduction import Sighting as Look
 from hlotool.text import print_module
 
-#: what computes nothing: no class is named after it
-_SILENT = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "broadcast", "copy", "reshape"})
+#: operations that compute nothing: no class is named after them
+_SILENT = opcodes(lambda flow: flow.is_trivial or flow.forwards) | {"broadcast", "reshape"}
 #: kinds of sightings that are hlotool's own mistakes, and those that speak of several programs
 OURS, TOGETHER = ("reference", "rewriting"), "only together"
 #: ULPs that a value may be off a rule's right side, to be that side

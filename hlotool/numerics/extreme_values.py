@@ -24,16 +24,15 @@ from hlotool.execution import leaves
 from hlotool.ir import HloComputation, HloInstruction, HloModule, dtype_of_numpy, reachable
 from hlotool.numerics.allowance import terms
 from hlotool.numerics.judgement import Judgement, Kind
-from hlotool.ops import OPS
+from hlotool.ops import OPS, Calls, Elements, opcodes, with_flag
 
 Array: TypeAlias = Any
 
 #: programs of so many rounding instructions are small: what they do at the ends of the range can be followed
 SMALL = 24
 #: what gives elements at the place where it takes them, or numbers that no argument changes
-_IN_PLACE = frozenset(("broadcast", "constant", "iota", "copy", "parameter"))
-#: what hands whole values to the computations that it calls
-_HANDS_ON = frozenset(("call", "while", "conditional", "fusion", "map", "async-start"))
+_IN_PLACE = with_flag("elementwise") | {"broadcast"} | opcodes(
+    lambda flow: flow.elements is Elements.GIVEN and not flow.effect)
 #: ordinary numbers: at least this from 0 and at most its reciprocal
 _ORDINARY = 1e-9
 
@@ -101,7 +100,7 @@ def _roundings(instruction: HloInstruction) -> float:
         return max(1, math.prod(dims[-2:]))
     if "elementwise" in record.flags:
         return 0 if "exact" in record.flags else 1
-    if instruction.opcode in _HANDS_ON:
+    if record.flow.enters or record.flow.calls is Calls.EACH:
         return 0
     # What folds rounds in its reducer, and that is counted once by itself.
     inside = sum(_roundings(i) for c in instruction.called_computations() for i in c.instructions)
@@ -139,5 +138,4 @@ def _are_ordinary(array: Array) -> Array:
 
 def is_elementwise(instructions: Iterable[HloInstruction]) -> bool:
     """Whether elements of those instructions take only the elements at their own place, and what is broadcast."""
-    return all((record := OPS.get(i.opcode)) is not None and ("elementwise" in record.flags or i.opcode in _IN_PLACE)
-               for i in instructions)
+    return all(i.opcode in _IN_PLACE for i in instructions)

@@ -19,13 +19,12 @@ from typing import Any, TypeAlias
 
 from hlotool.execution import Observer, Program, evaluate_program, fed, leaves
 from hlotool.ir import DTYPES, DType, HloInstruction, Shape
-from hlotool.ops import OPS
+from hlotool.ops import OPS, with_flag
 
 Array: TypeAlias = Any
 
-#: what computes in the program's own types: what names numbers in a type, draws random ones, or reads bits
-_OWN = frozenset({"constant", "iota", "rng", "rng-bit-generator", "rng-get-and-update-state", "bitcast-convert",
-                  "stochastic-convert", "custom-call", "infeed", "recv", "recv-done", "topk"})
+#: operations that compute in the program's own types: they name numbers of a type, draw random ones, or read bits
+_OWN = with_flag("typed")
 
 
 @dataclass(frozen=True)

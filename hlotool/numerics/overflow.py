@@ -18,13 +18,13 @@ from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.numerics.higher_precision import own, widened
 from hlotool.numerics.last_places import largest
 from hlotool.numerics.product_precision import unit_of
-from hlotool.ops import limits
+from hlotool.ops import limits, opcodes
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
 
-#: what hands on numbers, so that a product may stand behind it
-MOVES = frozenset(("broadcast", "reshape", "transpose", "copy", "bitcast", "slice", "reverse", "negate"))
+#: operations that forward numbers, up to the sign, so that a product may be their operand
+MOVES = opcodes(lambda flow: flow.repeats) | {"slice", "negate"}
 #: products, and sums, that are remembered at a time
 _MOST_KNOWN = 64
 

@@ -16,14 +16,15 @@ from hlotool.numerics.higher_precision import own, widened
 from hlotool.numerics.last_places import are_whole, ulp_of
 from hlotool.numerics.overflow import OpenEnds, Plain, fold_of, plain_opcode
 from hlotool.numerics.product_precision import unit_of
+from hlotool.ops import Elements, opcodes
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
 
 #: sums over devices, of which each operand has a result of its own
 _ACROSS = frozenset(("all-reduce", "reduce-scatter"))
-#: what hands on sums as they are
-_MOVES = frozenset(("broadcast", "reshape", "transpose", "copy", "bitcast", "get-tuple-element"))
+#: operations that forward sums
+_MOVES = opcodes(lambda flow: flow.repeats or flow.elements is Elements.UNPACKED)
 
 
 def reduced_otherwise(instruction: HloInstruction, function: Function, random: Any, turn: int,

@@ -57,13 +57,11 @@ from hlotool.numerics.scaled_products import scaled_sides
 from hlotool.numerics.scatter_orders import scattered_otherwise
 from hlotool.numerics.sort_orders import sorted_otherwise
 from hlotool.numerics.sum_orders import SumOrders, in_another_order
-from hlotool.ops import OPS
+from hlotool.ops import OPS, is_a
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
 
-#: operations that IEEE 754 rounds correctly
-_IEEE = frozenset({"add", "subtract", "multiply", "divide", "sqrt", "remainder"})
 #: operations of which several make one sum
 _SUMS = frozenset({"add", "subtract"})
 
@@ -223,7 +221,7 @@ class RandomRounding:
         """Whether IEEE 754 leaves nothing open: not within reducers, whose order is open, nor for types that
         compilers widen."""
         kind = instruction.shape.dtype
-        return (instruction.opcode in _IEEE and kind.name in ("f32", "f64", "c64", "c128")
+        return (is_a(instruction, "ieee") and kind.name in ("f32", "f64", "c64", "c128")
                 and id(instruction) not in self._inside)
 
     def _elementwise(self, instruction: HloInstruction, function: Function, ulps: float) -> Function:

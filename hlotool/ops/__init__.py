@@ -60,9 +60,9 @@ from hlotool.ops.table import OPS
 __all__ = [
     "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "MIRRORED", "OPS", "STARTABLE",
     "TARGETS", "Attribute", "Calls", "ConstraintError", "Cost", "Curve", "Domain", "Draw", "Drawn", "Effect",
-    "Effects", "Elements", "EvaluationError", "Flow", "GroupMode", "Op", "Place", "Sign", "Step", "Undrawable",
-    "acts", "checked_by", "comparison_type", "draw_ordered", "draw_program", "elements_left", "flow_of",
-    "flow_of_opcode", "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign", "is_tied",
-    "lapack_config", "lapack_targets", "limits", "literal_text", "opcodes", "over_blocks", "require", "specials",
-    "traffic", "turning_points", "value_of", "with_flag",
+    "Effects", "Elements", "EvaluationError", "Flow", "GroupMode", "Op", "Place", "Sign", "Step", "Undrawable", "acts",
+    "checked_by", "comparison_type", "draw_ordered", "draw_program", "elements_left", "flow_of", "flow_of_opcode",
+    "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign", "is_tied", "lapack_config",
+    "lapack_targets", "limits", "literal_text", "opcodes", "over_blocks", "require", "specials", "traffic",
+    "turning_points", "value_of", "with_flag",
 ]

@@ -130,7 +130,7 @@ def _draw_bitcast_convert(d: Draw) -> None:
 
 @op(bitcast_convert_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_bitcast_convert, _lift_bitcast_convert, ("stablehlo.bitcast_convert",)),
-    draw=_draw_bitcast_convert, cost=moves, flow=CONVERTS)
+    draw=_draw_bitcast_convert, cost=moves, flow=CONVERTS, flags=("typed",))
 def bitcast_convert(operand: Array, *, shape: Shape) -> Array:
     """Read the bits of each element as the result's element type.
 
@@ -275,7 +275,7 @@ def _draw_stochastic_convert(d: Draw) -> None:
     d.add("stochastic-convert", operand, random, shape=shape_text(d.pick(("s8", "s32", "u16")), operand.dims))
 
 
-@op(stochastic_convert_shape, element_types=FLOAT, flags=("elementwise",), source=SPECIFICATION,
+@op(stochastic_convert_shape, element_types=FLOAT, flags=("elementwise", "typed"), source=SPECIFICATION,
     lowering=Lowering(_emit_stochastic_convert, _lift_stochastic_convert, ("mhlo.stochastic_convert",)),
     draw=_draw_stochastic_convert, flow=CONVERTS)
 def stochastic_convert(operand: Array, random: Array, *, shape: Shape) -> Array:

@@ -51,6 +51,8 @@ class Curve:
     #: what is meant where an argument gives an infinity, though no result is large
     pole: str = ""
     inverse: Inverse | None = None
+    #: the operation that it is on truth values. Source: XLA, ElementalIrEmitter::EmitPredBinaryOp
+    on_truth: str = ""
 
 
 #: the function of which nothing is known
@@ -77,6 +79,7 @@ COMPONENT = Curve(inverse=same)
 COSINE = SINE = Curve(sign=Sign.SIGNED, outside=_ANGLE)
 COSH = Curve(sign=Sign.POSITIVE)
 COUNT = Curve(sign=Sign.NONNEGATIVE)
+ADD = MAXIMUM = Curve(on_truth="or")
 DEFINITE = Curve(Domain.DEFINITE)
 DIVIDE = Curve(Domain.POSITIVE, pole="division by zero")
 EXPONENTIAL = Curve(sign=Sign.POSITIVE, inverse=lambda v: (math.log(v),))
@@ -94,7 +97,9 @@ ROUND = Curve(is_whole=True, inverse=lambda v: (v, v + 0.5))
 RSQRT = Curve(Domain.POSITIVE, keeps_sign=True, outside=_ROOT, pole="one over the square root of zero",
               inverse=lambda v: (1 / (v * v),))
 SIGN = Curve(inverse=same)
+MULTIPLY = MINIMUM = Curve(on_truth="and")
 SIGNED = Curve(sign=Sign.SIGNED)
+SUBTRACT = Curve(sign=Sign.SIGNED, on_truth="xor")
 SQRT = Curve(Domain.POSITIVE, keeps_sign=True, outside=_ROOT, inverse=lambda v: (v * v,))
 TAN = Curve(sign=Sign.SIGNED, outside=_ANGLE)
 TANH = Curve(sign=Sign.SIGNED, inverse=lambda v: (math.atanh(v),))

@@ -273,7 +273,7 @@ def _draw_custom_call(d: Draw) -> None:
           shape=shape_text(d.dtype, operand.dims))
 
 
-@op(custom_call_shape, flags=("opaque", "relayouts"), source=SPECIFICATION,
+@op(custom_call_shape, flags=("opaque", "relayouts", "typed"), source=SPECIFICATION,
     lowering=Lowering(_emit_custom_call, _lift_either_custom_call,
                       ("stablehlo.custom_call", "sdy.sharding_constraint", "sdy.manual_computation")),
     draw=_draw_custom_call, cost=moves, flow=Flow(calls=Calls.OPAQUE))

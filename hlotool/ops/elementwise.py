@@ -327,7 +327,8 @@ FOLDS = ("commutative", "associative")
 IEEE = ("ieee",)
 #: the result is one of the operands
 CHOOSES = (*FOLDS, "exact")
-add = binary("add", ufunc("add"), ANY, "Sum; integers wrap; pred: or.", flags=FOLDS + IEEE, identity=_zero)
+add = binary("add", ufunc("add"), ANY, "Sum; integers wrap; pred: or.", flags=FOLDS + IEEE, identity=_zero,
+             curve=curves.ADD)
 and_ = binary("and", ufunc("bitwise_and"), LOGICAL, "Logical and of pred, of the bits of integers.", flags=FOLDS,
               identity=_ones)
 atan2 = binary("atan2", _atan2, FLOAT_OR_COMPLEX, "Angle of the point (rhs, lhs), with the signs of zeros.",
@@ -338,11 +339,11 @@ divide = binary("divide", divided, NUMERIC,
                 complex_ulps=COMPLEX_ULPS, identity=_one,
                 builder="Div", boundaries=of_divide, curve=curves.DIVIDE, flags=IEEE)
 maximum = binary("maximum", ufunc("maximum"), ANY, "The greater; NaN if either is; pred: or.", flags=CHOOSES,
-                 identity=_least, builder="Max", draw=draw_ordered)
+                 identity=_least, builder="Max", draw=draw_ordered, curve=curves.MAXIMUM)
 minimum = binary("minimum", ufunc("minimum"), ANY, "The less; NaN if either is; pred: and.", flags=CHOOSES,
-                 identity=_greatest, builder="Min", draw=draw_ordered)
+                 identity=_greatest, builder="Min", draw=draw_ordered, curve=curves.MINIMUM)
 multiply = binary("multiply", ufunc("multiply"), ANY, "Product; integers wrap; pred: and.", flags=FOLDS + IEEE,
-                  identity=_one, complex_ulps=COMPLEX_ULPS, builder="Mul")
+                  identity=_one, complex_ulps=COMPLEX_ULPS, builder="Mul", curve=curves.MULTIPLY)
 or_ = binary("or", ufunc("bitwise_or"), LOGICAL, "Logical or of pred, of the bits of integers.", flags=FOLDS,
              identity=_zero)
 power = binary("power", powered, NUMERIC, "lhs to the power of rhs; x^0 is 1 for every x.", exact=False, ulps=8,
@@ -360,7 +361,7 @@ shift_right_logical = binary("shift-right-logical", shifted_right_logical, INTEG
                              "Bits moved down, zeros entering; past the width: 0.", raw=True, identity=_zero,
                              boundaries=of_shift)
 subtract = binary("subtract", ufunc("subtract"), NUMERIC, "Difference; integers wrap.", identity=_zero, builder="Sub",
-                  curve=curves.SIGNED, flags=IEEE)
+                  curve=curves.SUBTRACT, flags=IEEE)
 xor = binary("xor", ufunc("bitwise_xor"), LOGICAL, "Logical exclusive or of pred, of the bits of integers.",
              flags=FOLDS, identity=_zero)
 

@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import enum
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -170,9 +169,14 @@ class Flow:
         return self.calls in _FOLDING
 
     @property
-    def on_scalars(self) -> bool:
-        """True if a called computation gets single elements, one set after the other."""
-        return self.calls in _ON_SCALARS
+    def on_pairs(self) -> bool:
+        """True if a called computation gets pairs of elements, which it makes one or compares."""
+        return self.calls in _ON_PAIRS
+
+    @property
+    def is_trivial(self) -> bool:
+        """True if it only names a value: a parameter, a constant, a tuple of others, an element of one."""
+        return self.is_free and (self.packs or self.elements is Elements.GIVEN)
 
     @property
     def acts(self) -> bool:
@@ -202,7 +206,7 @@ _KEEPING = _REPEATING | {Elements.CONVERTED}
 _ENTERING = frozenset({Calls.INLINE, Calls.FUSED, Calls.LOOP, Calls.BRANCHES})
 _IN_PLACE = frozenset({Calls.INLINE, Calls.FUSED})
 _FOLDING = frozenset({Calls.REDUCER, Calls.SCAN})
-_ON_SCALARS = frozenset({Calls.EACH, Calls.REDUCER, Calls.UPDATER, Calls.COMPARATOR})
+_ON_PAIRS = frozenset({Calls.REDUCER, Calls.UPDATER, Calls.COMPARATOR})
 
 #: operations that make new numbers of all their operands
 COMPUTES = Flow()
@@ -224,7 +228,6 @@ EXCHANGES = Flow(Elements.ASSEMBLED, effect=Effect.EXCHANGE)
 UNKNOWN = Flow(effect=Effect.UNKNOWN)
 
 
-@functools.cache
 def flow_of_opcode(opcode: str) -> Flow:
     """Return the flow of an operation; of an unknown one, which may do anything, UNKNOWN."""
     record = OPS.get(opcode)
@@ -237,7 +240,7 @@ def flow_of(instruction: HloInstruction) -> Flow:
 
 
 def opcodes(holds: Callable[[Flow], bool]) -> frozenset[str]:
-    """Return the operations of whose flow something holds."""
+    """Return the operations of whose flow something holds, among those that are declared by now."""
     return frozenset(opcode for opcode, record in OPS.items() if holds(record.flow))
 
 
@@ -246,15 +249,10 @@ def with_flag(*flags: str) -> frozenset[str]:
     return frozenset(opcode for opcode, record in OPS.items() if record.flags.issuperset(flags))
 
 
-@functools.cache
-def _has_flag(opcode: str, flag: str) -> bool:
-    record = OPS.get(opcode)
-    return record is not None and flag in record.flags
-
-
 def is_a(instruction: HloInstruction, flag: str) -> bool:
     """Return True if the record of an instruction's operation carries a flag; unknown ones carry none."""
-    return _has_flag(instruction.opcode, flag)
+    record = OPS.get(instruction.opcode)
+    return record is not None and flag in record.flags
 
 
 def acts(instruction: HloInstruction) -> bool:

@@ -390,7 +390,7 @@ def _draw_iota(d: Draw) -> None:
 @op(iota_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_iota, _lift_iota, ("stablehlo.iota", "stablehlo.dynamic_iota"),
                                                   ("iota_dimension",)), draw=_draw_iota, cost=moves,
-    flow=Flow(Elements.GIVEN), curve=COUNT)
+    flow=Flow(Elements.GIVEN), curve=COUNT, flags=("typed",))
 def iota(*, iota_dimension: int, shape: Shape) -> Array:
     """Count 0, 1, 2, ... along a dimension; narrow integers wrap.
 

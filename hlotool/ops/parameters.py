@@ -103,7 +103,7 @@ def _draw_constant(d: Draw) -> None:
 
 @op(constant_shape, lowering=Lowering(_emit_constant, _lift_constant, ("stablehlo.constant", "arith.constant")),
     source=SPECIFICATION,
-    draw=_draw_constant, cost=is_free, flow=Flow(Elements.GIVEN, is_free=True))
+    draw=_draw_constant, cost=is_free, flow=Flow(Elements.GIVEN, is_free=True), flags=("typed",))
 def constant(*, literal: Literal) -> Any:
     """A literal value.
 

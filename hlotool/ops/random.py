@@ -68,7 +68,7 @@ def _draw_rng(d: Draw) -> None:
           distribution="rng_normal" if is_normal else "rng_uniform")
 
 
-@op(rng_shape, lowering=Lowering(_emit_rng, _lift_rng, ("stablehlo.rng",)), flags=("random",),
+@op(rng_shape, lowering=Lowering(_emit_rng, _lift_rng, ("stablehlo.rng",)), flags=("random", "typed"),
     replacement="rng-bit-generator with a state of its own", source=SPECIFICATION, draw=_draw_rng, cost=each_function,
     flow=Flow(Elements.GIVEN, effect=Effect.STATE))
 def rng(a: Array, b: Array, *, distribution: str, shape: Shape) -> Array:
@@ -141,7 +141,7 @@ def _draw_rng_bit_generator(d: Draw) -> None:
 
 @op(rng_bit_generator_shape, source=SPECIFICATION, lowering=Lowering(
     _emit_rng_bit_generator, _lift_rng_bit_generator, ("stablehlo.rng_bit_generator",)), draw=_draw_rng_bit_generator,
-    cost=each_element)
+    cost=each_element, flags=("typed",))
 def rng_bit_generator(initial_state: Array, *, algorithm: str, shape: Shape) -> Any:
     """Uniform random bits, a function of the state, with the state to go on from.
 
@@ -274,7 +274,8 @@ def _draw_rng_state(d: Draw) -> None:
     "how often the random state has been read before depends on the way there (loops, branches, shared computations)"),
     lift=_lift_rng_state, names=("mhlo.xla.rng_get_and_update_state",)),
     source="XLA, xla/hlo/ir/hlo_instructions.h", draw=_draw_rng_state, cost=moves,
-    flow=Flow(Elements.GIVEN, effect=Effect.STATE))
+    flow=Flow(Elements.GIVEN, effect=Effect.STATE),
+    flags=("typed",))
 def rng_get_and_update_state(*, delta: int, world: Any) -> Array:
     """The 128-bit state of the module's random numbers, low word first, advanced by delta for the next time.
 

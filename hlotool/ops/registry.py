@@ -115,7 +115,8 @@ class Op:
     element_types: tuple[str, ...] = ()
     #: what it is: elementwise, commutative, collective, ...; of collectives `uniform` ones give every device of a group
     #: the same, and several `combinable` ones may be one; `relayouts` ones may lay their result out unlike their
-    #: operands, `mixed` ones take floats of several precisions. Its place in the error model: of the elementwise ones
+    #: operands, `mixed` ones take floats of several precisions, `typed` ones mean their own element types, so that no
+    #: wider ones may stand for them. Its place in the error model: of the elementwise ones
     #: `exact` ones never round; results of `ieee` ones are defined to the last bit; `expanded` ones are computed in
     #: several steps of the type; `sums` add up products in an order of their own; what is `backward` stable is as
     #: exact as if its operands had been rounded

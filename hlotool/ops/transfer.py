@@ -187,7 +187,7 @@ def _flattened(r: Reader, bundle: HloInstruction, data: Sequence[Shape]) -> HloI
 
 
 @op(recv_shape, lowering=Lowering(_emit_recv, _lift_recv, ("stablehlo.recv",)), source=SPECIFICATION,
-    draw=_draw_send, cost=is_free, flow=Flow(Elements.GIVEN, effect=Effect.HOST, step=Step.START))
+    draw=_draw_send, cost=is_free, flow=Flow(Elements.GIVEN, effect=Effect.HOST, step=Step.START), flags=("typed",))
 def recv(token: Any, *, channel_id: int | None = None, is_host_transfer: bool = False,
          frontend_attributes: FrontendAttributes | None = None, shape: Shape, world: Any) -> Any:
     """Start receiving a value through a channel; recv-done gives it.
@@ -217,7 +217,7 @@ def _emit_recv_done(e: Emitter, instruction: HloInstruction, operands: Sequence[
 
 
 @op(recv_done_shape, lowering=Lowering(_emit_recv_done, carries=_CHANNEL), source=SPECIFICATION, draw=_draw_send,
-    cost=moves, flow=Flow(Elements.FORWARDED, (0, 1), effect=Effect.HOST, step=Step.DONE))
+    cost=moves, flow=Flow(Elements.FORWARDED, (0, 1), effect=Effect.HOST, step=Step.DONE), flags=("typed",))
 def recv_done(context: Any, *, channel_id: int | None = None, is_host_transfer: bool = False) -> Any:
     """Wait for the data that recv asked for.
 
@@ -287,7 +287,7 @@ def _draw_infeed(d: Draw) -> None:
 
 
 @op(infeed_shape, lowering=Lowering(_emit_infeed, _lift_infeed, ("stablehlo.infeed",)), source=SPECIFICATION,
-    draw=_draw_infeed, cost=moves, flow=Flow(Elements.GIVEN, effect=Effect.HOST))
+    draw=_draw_infeed, cost=moves, flow=Flow(Elements.GIVEN, effect=Effect.HOST), flags=("typed",))
 def infeed(token: Any, *, infeed_config: str = "", shape: Shape, world: Any) -> Any:
     """Take the next value from the device's infeed; an empty tuple takes nothing.
 

@@ -14,7 +14,7 @@ from hlotool.diagnostics import HloError
 from hlotool.execution import Program, describe_executor, evaluate_program, executor_named, library_versions
 from hlotool.ir import HloInstruction
 from hlotool.numerics import shadow_program
-from hlotool.ops import OPS
+from hlotool.ops import OPS, flow_of
 from hlotool.reduction.bundle_archive import Bundle
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.guilty_pass import GuiltyPass
@@ -205,7 +205,7 @@ def _reason(bundle: Bundle, account: Account | None) -> str:
 
 
 def _operations(instructions: list[HloInstruction]) -> str:
-    computing = (i.opcode for i in instructions if i.opcode not in ("parameter", "constant", "tuple"))
+    computing = (i.opcode for i in instructions if not flow_of(i).is_trivial)
     return ", ".join(dict.fromkeys(computing))
 
 

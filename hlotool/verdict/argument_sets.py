@@ -30,7 +30,7 @@ from hlotool.diagnostics import HloError
 from hlotool.execution import OutOfTime, Program
 from hlotool.ir import HloInstruction, Shape
 from hlotool.numerics import terms_of_product
-from hlotool.ops import int_limits, limits, specials
+from hlotool.ops import OPS, Domain, int_limits, limits, specials
 from hlotool.process import work_time
 from hlotool.verdict.boundary_arguments import Wishes, constants_of
 from hlotool.verdict.run_observer import Watch, is_finite
@@ -50,10 +50,6 @@ _ALIKE = ("wide", "special", "plain", "targets", "special")
 _NEAR = 300.0
 #: how often a loop may run in arguments made here
 _MOST_ROUNDS = 12
-#: what to keep operands of these operations to, so that they have a value
-_DOMAINS = {"sqrt": "positive", "rsqrt": "positive", "log": "positive", "log-plus-one": "positive", "power": "positive",
-            "divide": "positive", "remainder": "positive", "acos": "unit", "asin": "unit", "atanh": "unit",
-            "acosh": "positive", "cholesky": "definite", "triangular-solve": "positive"}
 _TRIALS = 8
 #: seconds that such a run may take, and after which no other one begins
 _TRIAL_SECONDS, _TRIALS_SECONDS = 10.0, 15.0
@@ -85,7 +81,7 @@ class _Leaf:
     #: factor on floats, and the product that positive ones sum up in
     scale: float = 1.0
     terms: float = 1.0
-    domains: set[str] = field(default_factory=set)
+    domains: set[Domain] = field(default_factory=set)
 
 
 class ArgumentSearch:
@@ -223,11 +219,11 @@ class ArgumentSearch:
 
         dims = leaf.shape.dims
         drawn = generator.normal(size=dims)
-        if "definite" in leaf.domains and len(dims) >= 2 and dims[-1] == dims[-2]:
+        if Domain.DEFINITE in leaf.domains and len(dims) >= 2 and dims[-1] == dims[-2]:
             return drawn @ np.swapaxes(drawn, -1, -2) / dims[-1] + np.eye(dims[-1])
-        if "unit" in leaf.domains:
+        if Domain.UNIT in leaf.domains:
             return np.tanh(drawn) * 0.95
-        if kind == "positive" or "positive" in leaf.domains:
+        if kind == "positive" or Domain.POSITIVE in leaf.domains:
             return (np.abs(drawn) + 0.5) * (leaf.scale / math.sqrt(leaf.terms) if kind == "positive" else leaf.scale)
         if kind == "negative":
             return -(np.abs(drawn) + 0.5) * leaf.scale
@@ -290,19 +286,19 @@ class ArgumentSearch:
 
     def _mend(self, wishes: Wishes, origins: Sequence[HloInstruction]) -> None:
         """Keep the leaves behind those instructions to what they have values for."""
-        behind: dict[int, set[str]] = {}
+        behind: dict[int, set[Domain]] = {}
         for origin in dict.fromkeys(origins):
-            domain = _DOMAINS.get(origin.opcode, "small")
+            domain = OPS[origin.opcode].curve.domain
             operands = origin.operands[1:] if origin.opcode in ("divide", "remainder") else origin.operands
             for number in (n for o in operands for n in wishes.leaves_behind(o)):
                 if self.leaves[number].shape.is_array and not self.leaves[number].shape.dtype.is_integral:
                     behind.setdefault(number, set()).add(domain)
         # Where nothing leads back to a parameter, smaller numbers may do.
         for number in behind or range(len(self.leaves)):
-            leaf, domains = self.leaves[number], behind.get(number, {"small"})
-            if domains <= leaf.domains | {"small"}:
+            leaf, domains = self.leaves[number], behind.get(number, {Domain.ALL})
+            if domains <= leaf.domains | {Domain.ALL}:
                 leaf.scale = max(leaf.scale * 0.25, _LEAST_SCALE)
-            leaf.domains |= domains - {"small"}
+            leaf.domains |= domains - {Domain.ALL}
 
 
 def _normal(array: Array, dtype: Any) -> Array:

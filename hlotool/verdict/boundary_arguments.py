@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from hlotool.execution import Program, leaves
 from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Shape
-from hlotool.ops import OPS, int_limits, limits, turning_points
+from hlotool.ops import OPS, Elements, int_limits, limits, opcodes, turning_points
 
 Path: TypeAlias = tuple[int, ...]
 Values: TypeAlias = tuple[float, ...]
@@ -24,21 +24,7 @@ Values: TypeAlias = tuple[float, ...]
 #: values kept for a parameter leaf, steps taken for one wish, and steps in all
 _MOST_VALUES, _MOST_STEPS, _MOST_IN_ALL = 96, 400, 60_000
 #: opcodes whose first operand's elements are the result's, moved
-_MOVES = frozenset({
-    "reshape", "broadcast", "transpose", "slice", "reverse", "copy", "bitcast", "dynamic-slice", "gather", "pad",
-    "dynamic-reshape", "all-gather", "all-to-all", "collective-permute", "collective-broadcast", "optimization-barrier",
-    "opt-barrier", "add-dependency", "reduce-precision", "copy-start", "copy-done", "sort", "reduce", "reduce-window",
-    "all-reduce", "reduce-scatter", "domain", "set-dimension-size"})
-#: unary operations undone
-_INVERSES: dict[str, Callable[[float], Sequence[float]]] = {
-    "negate": lambda v: (-v,), "abs": lambda v: (v, -v), "sign": lambda v: (v,),
-    "floor": lambda v: (v, v + 0.5), "ceil": lambda v: (v, v - 0.5), "round-nearest-even": lambda v: (v, v + 0.5),
-    "round-nearest-afz": lambda v: (v, v + 0.5),
-    "exponential": lambda v: (math.log(v),), "log": lambda v: (math.exp(v),), "sqrt": lambda v: (v * v,),
-    "rsqrt": lambda v: (1 / (v * v),), "exponential-minus-one": lambda v: (math.log1p(v),),
-    "log-plus-one": lambda v: (math.expm1(v),), "tanh": lambda v: (math.atanh(v),),
-    "logistic": lambda v: (-math.log(1 / v - 1),), "cbrt": lambda v: (v**3,), "not": lambda v: (-1 - v,),
-    "convert": lambda v: (v,), "real": lambda v: (v,), "imag": lambda v: (v,)}
+_MOVES = opcodes(lambda flow: flow.moves or flow.folds or flow.elements is Elements.FORWARDED) | {"reduce-precision"}
 
 
 class Wishes:
@@ -120,23 +106,23 @@ class Wishes:
             yield operands[0], (int(at.attributes["index"]), *path), value
         elif opcode == "tuple" and path:
             yield operands[path[0]], path[1:], value
-        elif opcode in ("while", "opt-barrier", "optimization-barrier"):
+        elif opcode == "while":
             yield operands[0], path, value
         elif opcode in ("call", "fusion", "map") or opcode == "conditional":
             for called in at.called_computations():
                 yield called.root, path, value
         elif opcode == "sort" and path:
             yield operands[path[0]], (), value
-        elif opcode in _MOVES and operands:
-            yield operands[0], () if operands[0].shape.is_array else path, value
-        elif opcode in ("concatenate",):
+        elif opcode == "concatenate":
             yield from ((o, (), value) for o in operands)
         elif opcode in ("select", "dynamic-update-slice", "clamp", "scatter"):
             yield from ((o, (), value) for o in operands[opcode == "select":3] if o.shape.dims == at.shape.dims)
+        elif opcode in _MOVES and operands:
+            yield operands[0], () if operands[0].shape.is_array else path, value
         elif at.shape.is_array and at.shape.element_type == "pred":
             return
-        elif opcode in _INVERSES and operands[0].shape.is_array:
-            yield from ((operands[0], (), v) for v in _undone(_INVERSES[opcode], value))
+        elif len(operands) == 1 and operands[0].shape.is_array and (inverse := OPS[opcode].curve.inverse) is not None:
+            yield from ((operands[0], (), v) for v in _undone(inverse, value))
         elif len(operands) == 2 and at.shape.is_array:
             yield from self._through_pair(at, value)
 

@@ -11,12 +11,10 @@ from typing import Any
 
 from hlotool.execution import Program
 from hlotool.ir import HloComputation, HloInstruction, Shape, post_order
+from hlotool.ops import flow_of
 
 #: True, False, or a tuple of such
 Mark = Any
-
-#: values that differ between devices, or from run to run, without any argument
-_SOURCES = frozenset({"infeed", "recv", "recv-done", "replica-id", "partition-id", "rng", "rng-get-and-update-state"})
 
 
 class Dependence:
@@ -66,11 +64,11 @@ class Dependence:
             for branch in branches[1:]:
                 found = _either(found, branch)
             return _filled(shape, True) if _any(operands[0]) else found
-        if opcode in ("copy", "opt-barrier", "optimization-barrier", "add-dependency", "domain"):
+        if flow_of(instruction).forwards:
             return operands[0]
         for computation in instruction.called_computations():  # reducers, comparators: scalars of the operands
             self._call(computation, [_filled(p.shape, any(map(_any, operands))) for p in computation.parameters()])
-        return _filled(shape, opcode in _SOURCES or any(map(_any, operands)))
+        return _filled(shape, flow_of(instruction).varies or any(map(_any, operands)))
 
     def _loop(self, instruction: HloInstruction, state: Mark) -> Mark:
         condition, body = instruction.attributes["condition"], instruction.attributes["body"]

@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule, callees_first
+from hlotool.ops import opcodes
 from hlotool.passes.edit.editor import Editing
 
 #: what an instruction may be replaced by: a called computation and its arguments
 Body: TypeAlias = "tuple[HloComputation, tuple[HloInstruction, ...]]"
 #: operations that call one computation, once
-ALWAYS_CALLED = ("call", "fusion", "async-done")
+ALWAYS_CALLED = opcodes(lambda flow: flow.in_place) | {"async-done"}
 #: instructions that `all_inlined` adds to a module, about
 _MOST = 5000
 

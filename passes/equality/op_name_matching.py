@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule
+from hlotool.ops import flow_of
 
 #: the fates of an operation, and what each means
 FATES = {
@@ -24,7 +25,6 @@ FATES = {
     "inlined": "a call, or an operation of one: what it calls stands where it was used",
     "not found": "no operation bears its op_name or is like it: folded, merged, superfluous, or made into others",
 }
-_NO_WORK = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"})
 _Key = tuple[str, str]
 #: an operation, and whether it stands in a fusion
 _Row = tuple[HloInstruction, bool]
@@ -170,7 +170,7 @@ def _work(module: HloModule) -> Iterator[tuple[HloInstruction, bool]]:
         if computation in folds:
             continue
         for instruction in computation.instructions:
-            if instruction.opcode not in _NO_WORK:
+            if not flow_of(instruction).is_free:
                 yield instruction, computation in fused
 
 

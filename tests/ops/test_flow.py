@@ -49,7 +49,8 @@ FAMILIES = {
     "branches off": (lambda f: f.branches_off, {"call", "while", "conditional", "async-start"}),
     "folds": (lambda f: f.folds, {
         "reduce", "reduce-window", "select-and-scatter", "scan", "all-reduce", "all-reduce-start", "reduce-scatter"}),
-    "on scalars": (lambda f: f.on_scalars and not f.folds, {"map", "sort", "scatter"}),
+    "on pairs": (lambda f: f.on_pairs and not f.folds, {"sort", "scatter"}),
+    "is trivial": (lambda f: f.is_trivial, {"parameter", "constant", "tuple", "get-tuple-element"}),
     "in place": (lambda f: f.in_place, {"call", "fusion"}),
     "acts": (lambda f: f.acts, {
         "send", "send-done", "recv", "recv-done", "infeed", "outfeed", "rng", "rng-get-and-update-state"}),

@@ -6,7 +6,7 @@ from hlotool.ir import HloComputation, HloInstruction
 from hlotool.jax.lax.codes import NotWritable
 from hlotool.jax.lax.function_code import FunctionCode, Value, dtype_of, refuses, writes
 from hlotool.jax.lax.python_literals import element_type
-from hlotool.ops import comparison_type
+from hlotool.ops import OPS, comparison_type
 
 _UNARY = {
     "abs": "lax.abs", "acos": "lax.acos", "acosh": "lax.acosh", "asin": "lax.asin", "asinh": "lax.asinh",
@@ -26,8 +26,6 @@ _BINARY = {
 }
 #: operations that Python's operators mean too, on arrays of one type; of truth values only those on bits
 _OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "and": "&", "or": "|", "xor": "^"}
-#: arithmetic on truth values as logic. Source: XLA, ElementalIrEmitter::EmitPredBinaryOp
-_OF_TRUTH = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and", "subtract": "xor"}
 #: operations whose value is the same in a wider type, but for what does not fit
 _OF_BYTES = frozenset({"abs", "sign", "maximum", "minimum", "divide", "remainder", "power"})
 _COMPARISONS = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
@@ -48,7 +46,7 @@ def plain_function(computation: HloComputation) -> str | None:
 def _meant(instruction: HloInstruction) -> str:
     """Return the opcode, with arithmetic on truth values as logic."""
     is_truth = instruction.operands[0].shape.element_type == "pred"
-    return _OF_TRUTH.get(instruction.opcode, instruction.opcode) if is_truth else instruction.opcode
+    return (is_truth and OPS[instruction.opcode].curve.on_truth) or instruction.opcode
 
 
 @writes(*_UNARY)
