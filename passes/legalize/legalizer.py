@@ -45,7 +45,7 @@ __all__ = ["AMBIGUOUS_DOT", "SPARSE_DOT", "legalize", "legalize_recovering", "le
 
 
 def legalize(module: HloModule, *, scalar_starts: bool = False) -> HloModule:
-    """The same module, changed in place, without forms of another time.
+    """Return the same module, changed in place, without forms of another time.
 
     scalar_starts: cut the one index vector of a dynamic slice into scalars, although today's readers take it.
     Raises HloError with a diagnostic for each form that has no exact rewriting.
@@ -79,7 +79,7 @@ def _rename(module: HloModule) -> None:
 
 
 def legalized(module: HloModule) -> HloModule:
-    """The module itself where it has no form of another time, else a legalised copy. Raises HloError."""
+    """Return the module itself where it has no form of another time, else a legalised copy. Raises HloError."""
     return legalize(clone_module(module)) if needs_legalizing(module) else module
 
 
@@ -106,7 +106,7 @@ def _clean(module: HloModule) -> None:
 
 @functools.lru_cache(maxsize=4096)
 def _dense(shape: Shape) -> Shape:
-    """The shape without what the sparse layouts of 2022 to 2024 said; values do not depend on it."""
+    """Return the shape without what the sparse layouts of 2022 to 2024 said; values do not depend on it."""
     if shape.elements:
         return Shape(shape.element_type, shape.dims, shape.layout, shape.dynamic, tuple(map(_dense, shape.elements)))
     layout = shape.layout

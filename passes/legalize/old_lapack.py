@@ -96,7 +96,7 @@ _TARGET = re.compile(r"(?:lapack|blas)_(?P<name>(?P<letter>[sdcz])(?P<routine>\w
 
 
 def _form(instruction: HloInstruction) -> Old | None:
-    """The old form of a call, where it has one and its scalars are known."""
+    """Return the old form of a call, where it has one and its scalars are known."""
     target = instruction.attributes.get("custom_call_target")
     found = _TARGET.fullmatch(target) if isinstance(target, str) else None
     if found is None:
@@ -116,7 +116,7 @@ def _form(instruction: HloInstruction) -> Old | None:
 
 
 def _scalars(instruction: HloInstruction, form: Old) -> dict[str, int] | None:
-    """The values of the scalar operands by name; None where one is no constant."""
+    """Return the values of the scalar operands by name; None where one is no constant."""
     found = {}
     for name, given in zip(form.scalars, instruction.operands, strict=False):
         operand = given

@@ -7,7 +7,7 @@ from hlotool.passes.lift.library_calls import Call
 
 
 def seen(call: Call, number: int, rank: int = 2) -> HloInstruction:
-    """An operand as LAPACK sees it: a batch of matrices (rank 2), columns first, or of vectors (rank 1).
+    """Return an operand as LAPACK sees it: a batch of matrices (rank 2), columns first, or of vectors (rank 1).
 
     The buffer is the operand's in the layout that the call asks for.
     """
@@ -21,7 +21,7 @@ def seen(call: Call, number: int, rank: int = 2) -> HloInstruction:
 
 
 def given_back(call: Call, value: HloInstruction, shape: Shape, rank: int = 2) -> HloInstruction:
-    """A result of the call, of that shape and layout, from the matrices or vectors that LAPACK writes."""
+    """Return a result of the call, of that shape and layout, from the matrices or vectors that LAPACK writes."""
     natural = _natural(shape.rank, rank)
     if shape.minor_to_major == natural.minor_to_major:
         return value
@@ -31,7 +31,7 @@ def given_back(call: Call, value: HloInstruction, shape: Shape, rank: int = 2) -
 
 
 def _natural(rank: int, inner: int) -> Layout:
-    """The layout of a batch of vectors, or of matrices whose columns come first."""
+    """Return the layout of a batch of vectors, or of matrices whose columns come first."""
     if inner < 2:
         return Layout.descending(rank)
     return Layout((rank - 2, rank - 1, *range(rank - 3, -1, -1)))

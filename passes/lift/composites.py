@@ -21,7 +21,7 @@ def make_composite(instruction: HloInstruction, name: str, attributes: str, deco
 
 
 def composite_attributes(instruction: HloInstruction, name: str) -> str | None:
-    """The attributes of a composite, as MLIR's text; None for what is no composite of that name."""
+    """Return the attributes of a composite, as MLIR's text; None for what is no composite of that name."""
     entries = instruction.attributes.get("frontend_attributes")
     if instruction.opcode != "call" or not isinstance(entries, FrontendAttributes) or entries.get(_NAME) != name:
         return None

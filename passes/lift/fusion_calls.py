@@ -20,7 +20,7 @@ MARK = "hlotool.fusion"
 
 
 def outline_fusions(module: HloModule, *, composite: bool = False) -> HloModule:
-    """The same module, changed in place, without fusions.
+    """Return the same module, changed in place, without fusions.
 
     composite: calls that are composites, which a reader of StableHLO may replace as a whole.
     """

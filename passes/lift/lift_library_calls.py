@@ -52,7 +52,7 @@ class Lifted(NamedTuple):
 
 
 def lift_library_calls(module: HloModule) -> HloModule:
-    """The same module, changed in place, without library calls that say what they compute."""
+    """Return the same module, changed in place, without library calls that say what they compute."""
     _note(module, lift_library_calls_recovering(module))
     return module
 
@@ -70,7 +70,7 @@ def lift_library_calls_recovering(module: HloModule) -> list[Lifted]:
 
 
 def known_targets() -> frozenset[str]:
-    """The targets of library calls that have a rule."""
+    """Return the targets of library calls that have a rule."""
     for family in _FAMILIES:
         importlib.import_module(family)
     return frozenset(RULES)
@@ -106,7 +106,7 @@ def load_library_calls(packages: Iterable[str]) -> None:
 
 def without_library_calls(module: HloModule, kept: Callable[[], frozenset[str]] = frozenset
                           ) -> tuple[HloModule, list[Lifted]]:
-    """The module itself where it calls no library that is known here, else a changed copy; and what was met.
+    """Return the module itself where it calls no library that is known here, else a changed copy; and what was met.
 
     `kept` gives targets that stay, for whoever runs the module has them.
     """

@@ -28,7 +28,7 @@ _DIMENSIONS = {"lhs_batch_dims": "lhs_batch_dimensions", "rhs_batch_dims": "rhs_
 
 
 def lift_library_fmha(module: HloModule) -> HloModule:
-    """The same module, changed in place, without cuDNN's calls of attention that say what they compute."""
+    """Return the same module, changed in place, without cuDNN's calls of attention that say what they compute."""
     return lift_targets(module, __name__)
 
 
@@ -76,7 +76,7 @@ def _dot(call: Call, lhs: HloInstruction, rhs: HloInstruction, config: dict[str,
 
 
 def _folded(call: Call, value: HloInstruction, opcode: str) -> HloInstruction:
-    """The sum or largest element along the last dimension."""
+    """Return the sum or largest element along the last dimension."""
     kind, dims = value.shape.element_type, value.shape.dims
     start = call.splat(float("-inf") if opcode == "maximum" else 0, Shape.array(kind))
     return call.add("reduce", [value, start], value.shape.with_dims(dims[:-1]), dimensions=(len(dims) - 1,),
@@ -84,7 +84,7 @@ def _folded(call: Call, value: HloInstruction, opcode: str) -> HloInstruction:
 
 
 def _spread_out(call: Call, bias: HloInstruction, shape: Shape) -> HloInstruction:
-    """A bias whose dimensions of one element stand for as many as the scores have."""
+    """Return a bias whose dimensions of one element stand for as many as the scores have."""
     dims = bias.shape.dims
     call.expect(len(dims) == len(shape.dims) and all(b in (1, n) for b, n in zip(dims, shape.dims, strict=True)),
                 f"its bias is {bias.shape.text(False)}, its scores {shape.text(False)}")

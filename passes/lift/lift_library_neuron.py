@@ -20,7 +20,7 @@ from hlotool.passes.lift.lift_library_other import folded, softmax_along
 
 
 def lift_library_neuron(module: HloModule) -> HloModule:
-    """The same module, changed in place, without Neuron's calls that say what they compute."""
+    """Return the same module, changed in place, without Neuron's calls that say what they compute."""
     return lift_targets(module, __name__)
 
 

@@ -19,7 +19,7 @@ from hlotool.passes.lift.lift_library_matmul import float_of
 
 
 def lift_library_other(module: HloModule) -> HloModule:
-    """The same module, changed in place, without those calls that say what they compute."""
+    """Return the same module, changed in place, without those calls that say what they compute."""
     return lift_targets(module, __name__)
 
 
@@ -103,14 +103,14 @@ def softmax(call: Call) -> HloInstruction:
 
 
 def softmax_along(call: Call, value: HloInstruction, axis: int) -> HloInstruction:
-    """The softmax of a value along one dimension."""
+    """Return the softmax of a value along one dimension."""
     centred = call.add("subtract", [value, folded(call, value, axis, "maximum")])
     powers = call.add("exponential", [centred])
     return call.add("divide", [powers, folded(call, powers, axis, "add")])
 
 
 def folded(call: Call, value: HloInstruction, axis: int, opcode: str) -> HloInstruction:
-    """The sum or largest element along one dimension, in its place again."""
+    """Return the sum or largest element along one dimension, in its place again."""
     shape = value.shape
     start = call.splat(float("-inf") if opcode == "maximum" else 0, Shape.array(shape.element_type))
     folded = call.add("reduce", [value, start], shape.with_dims(shape.dims[:axis] + shape.dims[axis + 1:]),
@@ -192,7 +192,7 @@ def host_execute(call: Call) -> HloInstruction:
 
 @on_target("__xla_internal_call_marker_before", "__xla_internal_call_marker_after")
 def marker(call: Call) -> tuple[HloInstruction, ...]:
-    """Where a computation that was inlined began or ended: the operands as they are."""
+    """Return the operands as they are: the call marks the ends of a computation that was inlined."""
     call.expect(tuple(o.shape.without_layout() for o in call.operands) == call.results,
                 f"its operands are not its result {call.instruction.shape.text(False)}")
     return call.operands

@@ -19,12 +19,12 @@ from hlotool.passes.lift.lift_library_calls import lift_targets
 
 
 def lift_library_splitting(module: HloModule) -> HloModule:
-    """The same module, changed in place, without those calls."""
+    """Return the same module, changed in place, without those calls."""
     return lift_targets(module, __name__)
 
 
 def _words(call: Call) -> HloInstruction:
-    """The operand's 64 bits as a u64."""
+    """Return the operand's 64 bits as a u64."""
     (x,) = call.operands
     call.expect(x.shape.is_array and x.shape.dtype.bits == 64 and not x.shape.dtype.is_complex,
                 f"its operand is {x.shape.text(False)}")

@@ -68,7 +68,7 @@ def narrow_accumulator(view: View, instruction: HloInstruction) -> Iterator[Find
 
 
 def _added(view: View, update: HloInstruction, place: int) -> HloInstruction | None:
-    """What the body adds to the old value of a place; None where the next value is no such sum."""
+    """Return the value that the body adds to the old one of a place; None where the next value is no such sum."""
     total = update
     while total.opcode in ("copy", "bitcast"):
         total = total.operands[0]
@@ -87,7 +87,7 @@ def _added(view: View, update: HloInstruction, place: int) -> HloInstruction | N
 
 
 def _reads(value: HloInstruction, place: int) -> bool:
-    """Whether a value of a body depends on a place of the state: x + f(x), as residual networks have it, is no sum."""
+    """Return True if a value of a body depends on a place of the state: x + f(x) of residual networks is no sum."""
     seen, stack = {value}, [value]
     while stack:
         at = stack.pop()
@@ -101,7 +101,7 @@ def _reads(value: HloInstruction, place: int) -> bool:
 
 
 def _wide(view: View, part: HloInstruction) -> HloInstruction | None:
-    """The wide sum that is narrowed before it is added."""
+    """Return the wide sum that is narrowed before it is added."""
     while flow_of(part).repeats:
         part = part.operands[0]
     if part.opcode != "convert":

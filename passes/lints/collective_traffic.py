@@ -173,7 +173,7 @@ def repeated_all_reduce(view: View, instruction: HloInstruction) -> Iterator[Fin
 
 
 def summed_before(view: View, instruction: HloInstruction) -> HloInstruction | None:
-    """The all-reduce over the same groups whose result, scaled or converted at most, an all-reduce takes."""
+    """Return the all-reduce over the same groups whose result, scaled or converted at most, an all-reduce takes."""
     at = view.origin(instruction.operands[0])
     while at.opcode == "convert" or (at.opcode in ("multiply", "divide") and view.constant(at.operands[1]) is not None):
         at = view.origin(at.operands[0])
@@ -277,7 +277,7 @@ _COMBINABLE = with_flag("combinable")
 
 
 def _combinable(view: View, computation: HloComputation, bytes: int) -> Iterable[list[HloInstruction]]:
-    """The collectives of at most so many bytes, together that are of one kind over the same groups."""
+    """Return the collectives of at most so many bytes, together that are of one kind over the same groups."""
     groups: dict[Any, list[HloInstruction]] = {}
     for instruction in computation.instructions:
         if instruction.opcode in _COMBINABLE and view.bytes(instruction.shape) <= bytes:

@@ -16,7 +16,7 @@ COLLECTIVES = tuple(opcode for opcode in OPS if opcode in with_flag("collective"
 
 
 def group_sizes(instruction: HloInstruction) -> set[int]:
-    """The sizes of an instruction's replica groups; empty where there are none listed."""
+    """Return the sizes of an instruction's replica groups; empty where there are none listed."""
     groups = instruction.attributes.get("replica_groups")
     if not isinstance(groups, ReplicaGroups):
         return set()
@@ -24,13 +24,13 @@ def group_sizes(instruction: HloInstruction) -> set[int]:
 
 
 def same_groups(a: HloInstruction, b: HloInstruction) -> bool:
-    """Whether two collectives join the same devices, and name them in the same way."""
+    """Return True if two collectives join the same devices, and name them in the same way."""
     return all(a.attributes.get(n) == b.attributes.get(n) for n in ("replica_groups", "use_global_device_ids")) \
         and (a.attributes.get("channel_id") is None) == (b.attributes.get("channel_id") is None)
 
 
 def is_partitioned(view: View) -> bool:
-    """Whether a module is one device's part of a program, so that shapes are no longer those of the whole."""
+    """Return True if a module is one device's part of a program, so that shapes are no longer those of the whole."""
     return view.is_optimized or any(True for _ in view.with_opcode(*COLLECTIVES))
 
 
@@ -136,7 +136,7 @@ def divergent_collective(view: View, instruction: HloInstruction) -> Iterator[Fi
 
 
 def _collectives(view: View, computation: HloComputation) -> list[str]:
-    """The opcodes of the collectives that running a computation runs."""
+    """Return the opcodes of the collectives that running a computation runs."""
     known = view.memory.setdefault("collectives", {})
     assert isinstance(known, dict)
     if computation not in known:

@@ -19,7 +19,7 @@ ENDLESS = math.inf
 
 
 def trip_count(view: View, loop: HloInstruction) -> float | None:
-    """How often a loop runs, where its counter says so; ENDLESS for always, None for what is not known.
+    """Return the rounds of a loop, where its counter tells them; ENDLESS for no end, None where unknown.
 
     `hlotool.passes.trip_counts` looks further, into fusions and calls, and evaluates; that needs NumPy, which linting
     does not load, and tells a loop without an end from one that is not known by no word.
@@ -53,7 +53,7 @@ def _place(value: HloInstruction) -> int | None:
 
 
 def _step(view: View, update: HloInstruction, place: int) -> int | None:
-    """What an iteration adds to the counter."""
+    """Return the number that an iteration adds to the counter."""
     if update.opcode not in ("add", "subtract"):
         return None
     lhs, rhs = update.operands

@@ -113,7 +113,7 @@ def zero_rsqrt(view: View, instruction: HloInstruction) -> Iterator[Finding]:
 
 
 def _has_offset(view: View, value: HloInstruction) -> bool:
-    """Whether a positive constant is added, as an epsilon is, to what should not be negative."""
+    """Return True if a positive constant is added, as an epsilon is, to what should not be negative."""
     at = view.origin(value)
     return at.opcode == "add" and any((view.constant(o) or 0) > 0 for o in at.operands)
 
@@ -153,7 +153,7 @@ def zero_divisor(view: View, instruction: HloInstruction) -> Iterator[Finding]:
 
 
 def _is_total(view: View, value: HloInstruction) -> bool:
-    """Whether a value is a sum, a root of one, an absolute value or a maximum."""
+    """Return True if a value is a sum, a root of one, an absolute value or a maximum."""
     at = _past_converts(view, value)
     if at.opcode == "sqrt":
         at = _past_converts(view, at.operands[0])

@@ -25,7 +25,7 @@ _NESTED = re.compile(r"[\w.\-]\(")
 
 
 def fix_of(source: Source | None, message: str, changes: Sequence[Change] | None, is_safe: bool = True) -> Fix | None:
-    """The fix that makes the changes, or None without any."""
+    """Return the fix that makes the changes, or None without any."""
     if source is None or not changes:
         return None
     first, *rest = (Edit(source.position(a), source.position(b), text) for a, b, text in sorted(changes))
@@ -33,7 +33,7 @@ def fix_of(source: Source | None, message: str, changes: Sequence[Change] | None
 
 
 def cut_of(view: View, instruction: HloInstruction) -> Cut | None:
-    """The pieces of an instruction's statement; none for an instruction that is written inside of another."""
+    """Return the pieces of an instruction's statement; none for an instruction that is written inside of another."""
     source = view.module.source
     if source is None or instruction.offset < 0:
         return None
@@ -48,7 +48,7 @@ def cut_of(view: View, instruction: HloInstruction) -> Cut | None:
 
 
 def removal(view: View, instruction: HloInstruction) -> list[Change] | None:
-    """The changes that take an instruction's statement out."""
+    """Return the changes that take an instruction's statement out."""
     cut, source = cut_of(view, instruction), view.module.source
     if cut is None or source is None or cut.is_root:
         return None
@@ -56,7 +56,7 @@ def removal(view: View, instruction: HloInstruction) -> list[Change] | None:
 
 
 def _without(text: str, start: int, end: int) -> Change:
-    """The statement with its line where it stands alone on it, else with the blanks behind it."""
+    """Return the statement with its line where it stands alone on it, else with the blanks behind it."""
     line = text.rfind("\n", 0, start) + 1
     rest = _LINE_END.match(text, end)
     if rest and not text[line:start].strip():
@@ -66,7 +66,7 @@ def _without(text: str, start: int, end: int) -> Change:
 
 
 def removed(view: View, instructions: Iterable[HloInstruction]) -> list[Change] | None:
-    """The changes that take several statements out, all or none."""
+    """Return the changes that take several statements out, all or none."""
     found: list[Change] = []
     for instruction in instructions:
         one = removal(view, instruction)
@@ -77,7 +77,7 @@ def removed(view: View, instructions: Iterable[HloInstruction]) -> list[Change] 
 
 
 def removed_computation(view: View, computation: HloComputation) -> list[Change] | None:
-    """The changes that take a computation out."""
+    """Return the changes that take a computation out."""
     source = view.module.source
     if source is None or computation.offset < 0 or not computation.instructions:
         return None
@@ -100,7 +100,7 @@ def _starts_line(text: str, at: int) -> bool:
 
 
 def redirected(view: View, old: HloInstruction, new: HloInstruction) -> list[Change] | None:
-    """The changes that let every user of `old`, in the computation at hand, take `new` in its place."""
+    """Return the changes that let every user of `old`, in the computation at hand, take `new` in its place."""
     found: list[Change] = []
     for user in dict.fromkeys(view.users(old)):
         one = operand_changes(view, user, old, new)
@@ -112,7 +112,7 @@ def redirected(view: View, old: HloInstruction, new: HloInstruction) -> list[Cha
 
 def operand_changes(view: View, user: HloInstruction, old: HloInstruction,
                     new: HloInstruction) -> list[Change] | None:
-    """The changes that let one user take another operand."""
+    """Return the changes that let one user take another operand."""
     cut = cut_of(view, user)
     if cut is None or _NESTED.search(cut.operands):
         return None
@@ -129,7 +129,7 @@ def operand_changes(view: View, user: HloInstruction, old: HloInstruction,
 
 
 def _operand_start(operands: str, at: int) -> int:
-    """Where the operand begins whose name stands at `at`: at the shape before it, if there is one."""
+    """Return the start of the operand whose name is at `at`: that of the shape before it, if there is one."""
     depth, start = 0, at
     while start > 0:
         character = operands[start - 1]
@@ -141,7 +141,7 @@ def _operand_start(operands: str, at: int) -> int:
 
 
 def bypassed(view: View, old: HloInstruction, new: HloInstruction) -> list[Change] | None:
-    """The changes that let users of `old` take `new`, and take out `old` and what only it used."""
+    """Return the changes that let users of `old` take `new`, and take out `old` and what only it used."""
     if old is view.computation.root or not is_plain(view, old):
         return None
     changes, gone = redirected(view, old, new), removal(view, old)
@@ -151,7 +151,7 @@ def bypassed(view: View, old: HloInstruction, new: HloInstruction) -> list[Chang
 
 
 def orphaned(view: View, gone: Sequence[HloInstruction], keep: HloInstruction) -> list[Change]:
-    """The changes that take out what has no users once the `gone` are; `keep` and what it needs stay."""
+    """Return the changes that take out what has no users once the `gone` are; `keep` and what it needs stay."""
     found, left, effects = list[Change](), dict.fromkeys(gone), Effects(is_tied)
     stack = [o for i in gone for o in i.operands]
     while stack:
@@ -169,14 +169,14 @@ def orphaned(view: View, gone: Sequence[HloInstruction], keep: HloInstruction) -
 
 
 def is_plain(view: View, instruction: HloInstruction) -> bool:
-    """Whether nothing but data hangs on an instruction: no control dependencies, no annotations for the compiler."""
+    """Return True if only data depends on an instruction: no control dependencies, no notes for the compiler."""
     return not view.pinned(instruction) and not any(
         n in instruction.attributes for n in ("control-predecessors", "sharding", "frontend_attributes"))
 
 
 def rewritten(view: View, instruction: HloInstruction, opcode: str, operands: Sequence[HloInstruction],
               attributes: str = "", drop: Sequence[str] = ()) -> list[Change] | None:
-    """The changes that let an instruction compute its value with another opcode, operands and attributes.
+    """Return the changes that let an instruction compute its value with another opcode, operands and attributes.
 
     `attributes` is put behind the operands; those named in `drop` are taken out, the others stay. Operands that
     nothing else uses go with it.
@@ -201,7 +201,7 @@ def rewritten(view: View, instruction: HloInstruction, opcode: str, operands: Se
 
 
 def with_attribute(view: View, instruction: HloInstruction, name: str, value: str) -> list[Change] | None:
-    """The changes that set an attribute."""
+    """Return the changes that set an attribute."""
     cut = cut_of(view, instruction)
     if cut is None:
         return None

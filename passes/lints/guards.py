@@ -1,4 +1,4 @@
-"""Whether a value outside of its domain is chosen away: `where(x > 0, log(x), 0)` is no mistake."""
+"""Recognises selects that drop values outside of their domain: `where(x > 0, log(x), 0)` is no mistake."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ASKING = frozenset({"compare", "is-finite"})
 
 
 def is_guarded(view: View, instruction: HloInstruction, operand: HloInstruction) -> bool:
-    """Whether each use of a result is one side of a select whose predicate asks something of the operand.
+    """Return True if each use of a result is one side of a select whose predicate asks something of the operand.
 
     Between the operation and the select may stand elementwise operations and calls; a reduction, a dot or a result of
     the module ends the way, and nothing is guarded.
@@ -65,7 +65,7 @@ def _hands_on(instruction: HloInstruction) -> bool:
 
 
 def _before(value: HloInstruction, calls: _Calls) -> Iterator[tuple[HloInstruction, _Calls]]:
-    """What a value is made of, element by element; constants say nothing of where values come from."""
+    """Return the values of which a value is made element by element, apart from constants."""
     left, seen = [(value, calls)], set[HloInstruction]()
     while left and len(seen) < _MOST:
         one, inside = left.pop()

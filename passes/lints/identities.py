@@ -16,14 +16,14 @@ SIMPLIFIER = "XLA, algebraic_simplifier.cc"
 
 
 def same_value(a: Shape, b: Shape) -> bool:
-    """Whether two shapes are the same, their layouts included where both have one."""
+    """Return True if two shapes are the same, their layouts included where both have one."""
     return a is b or (a.dims == b.dims and a.element_type == b.element_type and a.elements == b.elements
                       and a.dynamic == b.dynamic and (a.layout is b.layout or a.layout is None or b.layout is None))
 
 
 def bypass(view: View, instruction: HloInstruction, value: HloInstruction, message: str,
            is_safe: bool = True) -> Finding:
-    """The finding that an instruction's value is another's."""
+    """Return the finding that an instruction's value is another's."""
     changes = bypassed(view, instruction, value)
     return Finding(instruction, message, help=f"use {value.name}",
                    fix=fix_of(view.module.source, f"use {value.name}", changes, is_safe))

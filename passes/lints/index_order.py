@@ -79,7 +79,7 @@ def _joined(changes: Sequence[Change]) -> list[Change]:
 
 
 def _proven(view: View, instruction: HloInstruction) -> tuple[frozenset[str], str]:
-    """What holds for the indices of a gather or scatter, and the beginning of a sentence that says why."""
+    """Return the properties of a gather's or scatter's indices, and the beginning of a sentence with the reason."""
     is_scatter = instruction.opcode == "scatter"
     indices = instruction.operands[len(instruction.operands) // 2 if is_scatter else 1]
     if not indices.shape.is_static:
@@ -117,7 +117,7 @@ def _vectors(view: View, indices: HloInstruction, axis: int, order: Sequence[int
 
 
 def _window(scatter: HloInstruction, order: Sequence[int]) -> int:
-    """The largest size that the windows of updates have along dimensions that indices choose."""
+    """Return the largest size that the windows of updates have along dimensions that indices choose."""
     inserted = value_of(scatter, "inserted_window_dims")
     operand, updates = scatter.operands[0].shape, scatter.operands[-1].shape
     kept = [d for d in range(operand.rank) if d not in inserted]
@@ -126,7 +126,7 @@ def _window(scatter: HloInstruction, order: Sequence[int]) -> int:
 
 
 def _apart(scatter: HloInstruction, vectors: list[tuple[int, ...]], order: Sequence[int]) -> bool:
-    """Whether no two windows of updates write to one element."""
+    """Return True if no two windows of updates write to one element."""
     if len(set(vectors)) != len(vectors):
         return False
     window = _window(scatter, order)
@@ -137,7 +137,7 @@ def _apart(scatter: HloInstruction, vectors: list[tuple[int, ...]], order: Seque
 
 
 def _facts(view: View, i: HloInstruction, depth: int) -> frozenset[str]:
-    """What holds for a row of numbers that are not known, by the operations that give them."""
+    """Return the properties of a row of unknown numbers, by the operations that give them."""
     if depth > _DEEPEST:
         return frozenset()
     if i.opcode in ("reshape", "bitcast", "copy") and i.operands[0].shape.element_type == i.shape.element_type:

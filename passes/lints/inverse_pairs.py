@@ -98,7 +98,7 @@ def reshape_of_reshape(view: View, instruction: HloInstruction) -> Iterator[Find
 
 
 def holds(wide: DType, narrow: DType) -> bool:
-    """Whether every value of one element type is one of the other, too."""
+    """Return True if every value of one element type is one of the other, too."""
     if wide is narrow or narrow.family == "pred":
         return wide.family != "pred" or wide is narrow
     if narrow.is_floating:

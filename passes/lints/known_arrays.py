@@ -17,7 +17,7 @@ _DEEPEST = 24
 
 
 def known_array(view: View, instruction: HloInstruction) -> Any:
-    """The elements of an integer array, as NumPy holds them; None where they are not known, or too many."""
+    """Return the elements of an integer array, as NumPy holds them; None where they are not known, or too many."""
     known, knowable = view.memory.setdefault("arrays", {}), view.memory.setdefault("knowable", {})
     assert isinstance(known, dict) and isinstance(knowable, dict)
     # NumPy takes longer to import than most modules to lint, and most arrays are not known.
@@ -25,7 +25,7 @@ def known_array(view: View, instruction: HloInstruction) -> Any:
 
 
 def _is_knowable(view: View, i: HloInstruction, known: dict[HloInstruction, bool], depth: int) -> bool:
-    """Whether an array comes from constants and iotas by operations that are followed."""
+    """Return True if an array comes from constants and iotas by operations that are followed."""
     if i not in known:
         known[i] = False
         if i.shape.is_array and i.shape.is_static and i.shape.size <= _MOST and depth < _DEEPEST and (
@@ -36,7 +36,7 @@ def _is_knowable(view: View, i: HloInstruction, known: dict[HloInstruction, bool
 
 
 def _sources(view: View, i: HloInstruction) -> Sequence[HloInstruction] | None:
-    """What an array is computed from; None where that is not known."""
+    """Return the instructions from which an array is computed; None where they are not known."""
     if i.opcode == "constant":
         literal = i.attributes.get("literal")
         return None if literal is None or literal.has_elided else ()
@@ -74,7 +74,7 @@ def _evaluated(view: View, i: HloInstruction, known: dict[HloInstruction, Any]) 
 
 
 def _is_reshape(i: HloInstruction) -> bool:
-    """Whether a bitcast keeps type and row-major order, as far as its shapes say."""
+    """Return True if a bitcast keeps type and row-major order, as far as its shapes say."""
     old = i.operands[0].shape
     return old.element_type == i.shape.element_type and all(
         s.layout is None or tuple(s.layout.minor_to_major) == tuple(reversed(range(s.rank))) for s in (old, i.shape))

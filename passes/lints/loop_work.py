@@ -67,7 +67,7 @@ def loop_invariant_work(view: View, instruction: HloInstruction, *, bytes: int =
 
 
 def _crosses(copy: HloInstruction) -> bool:
-    """Whether a copy takes an array from the host's memory to the device's, or back."""
+    """Return True if a copy takes an array from the host's memory to the device's, or back."""
     if copy.opcode not in ("copy", "copy-start") or not copy.operands[0].shape.is_array:
         return False
     result = copy.shape if copy.shape.is_array else copy.shape.elements[0]
@@ -80,7 +80,7 @@ HOST_MEMORY = 5
 
 
 def invariant_places(body: HloComputation) -> set[int]:
-    """The places of a loop's state that the body hands on unchanged."""
+    """Return the places of a loop's state that the body hands on unchanged."""
     return {n for n, o in enumerate(body.root.operands) if o.opcode == "get-tuple-element"
             and o.operands[0].opcode == "parameter" and o.attributes["index"] == n}
 

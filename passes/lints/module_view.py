@@ -1,4 +1,4 @@
-"""What rules ask about a module beside the instruction at hand; everything is computed once, when first asked for."""
+"""Answers rules' questions about a module; each answer is computed once, when it is first asked for."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ class View:
 
     @functools.cached_property
     def is_optimized(self) -> bool:
-        """Whether a backend has been at work: layouts are assigned, copies and converts are its own."""
+        """True if a backend has been at work: layouts are assigned, copies and converts are its own."""
         return self.is_scheduled or bool(self.fused)
 
     @functools.cached_property
     def is_traced(self) -> bool:
-        """Whether a frontend wrote the module and no compiler has seen it: names are numbered, or metadata is there."""
+        """True if a frontend wrote the module and no compiler has seen it: names are numbered, or metadata is there."""
         if self.is_optimized:
             return False
         rows = list(self.module.instructions())
@@ -72,11 +72,11 @@ class View:
         return found
 
     def users(self, instruction: HloInstruction) -> list[HloInstruction]:
-        """The users of an instruction of the computation at hand, one entry a use."""
+        """Return the users of an instruction of the computation at hand, one entry a use."""
         return self.uses_in(self.computation).get(instruction, [])
 
     def pinned(self, instruction: HloInstruction) -> bool:
-        """Whether an instruction of the computation at hand must run before another one that does not use it."""
+        """Return True if an instruction of the computation at hand must run before another one that does not use it."""
         found = self._pinned.get(self.computation)
         if found is None:
             found = self._pinned[self.computation] = {
@@ -100,7 +100,7 @@ class View:
         return [rows for inside in (False, True)[:1 + in_fusions] for o in present if (rows := self._part(o, inside))]
 
     def _part(self, opcode: str, is_fused: bool) -> Rows:
-        """The instructions of an opcode that are fused, or those that are not."""
+        """Return the instructions of an opcode that are fused, or those that are not."""
         found = self._rows.get((opcode, is_fused))
         if found is None:
             fused = self.fused
@@ -111,7 +111,7 @@ class View:
         return found
 
     def with_opcode(self, *opcodes: str) -> Iterator[tuple[HloInstruction, HloComputation]]:
-        """The instructions of those opcodes, each with its computation."""
+        """Yield the instructions of those opcodes, each with its computation."""
         return itertools.chain.from_iterable(self.rows(opcodes))
 
     @functools.cached_property
@@ -139,7 +139,7 @@ class View:
         return self._contents.shapes()
 
     def outer(self, parameter: HloInstruction) -> HloInstruction | None:
-        """What a parameter of a fused computation stands for, where the computation has one caller."""
+        """Return the operand for which a parameter of a fused computation stands, where there is one caller."""
         if not self._homes:
             self._homes = {p: c for c in self.fused for p in c.instructions if p.opcode == "parameter"}
         home = self._homes.get(parameter)
@@ -150,7 +150,7 @@ class View:
         return operands[number] if 0 <= number < len(operands) else None
 
     def origin(self, instruction: HloInstruction) -> HloInstruction:
-        """Where the elements come from: what stands before copies, broadcasts, reshapes and the like."""
+        """Return the origin of the elements: the value before copies, broadcasts, reshapes and the like."""
         for _ in range(64):
             if instruction.opcode in FORWARDING and instruction.operands:
                 instruction = instruction.operands[0]
@@ -161,7 +161,7 @@ class View:
         return instruction
 
     def constant(self, instruction: HloInstruction) -> Any:
-        """The one value of all elements, as a Python number, or None where it is not known."""
+        """Return the one value of all elements, as a Python number, or None where it is not known."""
         origin = self.origin(instruction)
         if origin.opcode == "convert" and origin.shape.is_array:
             value = self.constant(origin.operands[0])
@@ -173,7 +173,7 @@ class View:
         return numbers[0] if numbers and (len(numbers) == 1 or len(set(numbers)) == 1) else None
 
     def numbers(self, constant: HloInstruction) -> Sequence[Any]:
-        """The elements of a constant in row-major order; () for one that is too large, elided or complex."""
+        """Return the elements of a constant in row-major order; () for one that is too large, elided or complex."""
         literal = constant.attributes.get("literal")
         if literal is None or literal.has_elided or not constant.shape.is_array or constant.shape.dtype.is_complex or \
                 constant.shape.size > _LOOKED_INTO:
@@ -184,7 +184,7 @@ class View:
         return found
 
     def bytes(self, shape: Shape) -> int:
-        """The bytes of a value, tuples summed."""
+        """Return the bytes of a value, tuples summed."""
         found = self._lengths.get(shape)
         if found is None:
             found = self._lengths[shape] = sum(
@@ -193,13 +193,13 @@ class View:
         return found
 
     def place(self, instruction: HloInstruction, message: str) -> tuple[Note, ...]:
-        """A note at an instruction's name; none where it has no place in a text."""
+        """Return a note at an instruction's name; none where it has no place in a text."""
         start = self.module.position(instruction)
         end = Position(start.line, start.column + len(instruction.name))
         return (Note(message, start, end),) if start.line else ()
 
     def reducer(self, computation: HloComputation) -> Op | None:
-        """The binary operation that a computation of two scalars is, or None."""
+        """Return the binary operation that a computation of two scalars is, or None."""
         if computation in self._reducers:
             return self._reducers[computation]
         found = self._reducers[computation] = self._reducer(computation)
@@ -218,7 +218,7 @@ _WORDS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf, "nan
 
 
 def _read(literal: Literal) -> Sequence[Any]:
-    """The elements of a literal's text, read without NumPy; those of unusual texts are NumPy's to read."""
+    """Return the elements of a literal's text, read without NumPy; those of unusual texts are NumPy's to read."""
     tokens = (literal.text or "").replace("{", " ").replace("}", " ").replace(",", " ").split()
     kind = float if literal.shape.dtype.is_floating else int
     try:
@@ -232,7 +232,7 @@ def _read(literal: Literal) -> Sequence[Any]:
 
 
 def readable(size: int) -> str:
-    """A number of bytes in words: 1.5 MiB."""
+    """Return a number of bytes in words: 1.5 MiB."""
     for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if size >= scale:
             return f"{size / scale:.3g} {unit}"

@@ -202,7 +202,7 @@ def inexact_iota(view: View, instruction: HloInstruction) -> Iterator[Finding]:
 
 
 def _minus_one(view: View, value: HloInstruction) -> HloInstruction | None:
-    """The exponential that one is taken from."""
+    """Return the exponential that one is taken from."""
     if value.opcode == "subtract" and value.operands[0].opcode == "exponential" and \
             view.constant(value.operands[1]) == 1:
         return value.operands[0]

@@ -18,14 +18,14 @@ Check = Callable[..., Iterable[Finding]]
 
 
 def is_default(rule: Rule) -> bool:
-    """Whether a rule speaks when nobody selects rules."""
+    """Return True if a rule speaks when nobody selects rules."""
     return rule.default_on
 
 
 def run(module: HloModule, *, select: Callable[[Rule], bool] = is_default,
         options: Mapping[str, Mapping[str, Any]] | None = None,
         named: Callable[[Rule], bool] = lambda _: False, contents: Contents | None = None) -> list[Diagnostic]:
-    """What the selected rules find in a module that verifies, in the order of the text.
+    """Return the findings of the selected rules in a module that verifies, in the order of the text.
 
     `named` says which rules were asked for by name: those that are tidied speak about traced modules, too.
 

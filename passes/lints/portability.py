@@ -40,7 +40,7 @@ FRAMEWORK = frozenset({
 
 
 def _known(target: str) -> bool:
-    """Whether every backend knows a target."""
+    """Return True if every backend knows a target."""
     return target in TARGETS or target in FRAMEWORK or target.startswith((
         "stablehlo.", "mhlo.", "chlo.", "xla.sdy", "sdy.", "xla_builder.math."))
 
@@ -80,7 +80,7 @@ _TARGET = r"\bcustom_call_target=\S+?\""
 
 
 def _targets(view: View) -> dict[str, tuple[HloInstruction, str]]:
-    """The first custom call of each target, and words about the others."""
+    """Return the first custom call of each target, and words about the others."""
     first: dict[str, HloInstruction] = {}
     counts: Counter[str] = Counter()
     for instruction, _ in view.with_opcode("custom-call"):

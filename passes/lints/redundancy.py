@@ -118,12 +118,12 @@ def duplicate_computation(view: View, *, instructions: int = 6, percent: int = 5
 
 
 def _copied(group: list[HloComputation]) -> int:
-    """How many instructions would be saved."""
+    """Return the number of instructions that would be saved."""
     return (len(group) - 1) * len(group[0].instructions)
 
 
 def _content(computation: HloComputation, known: dict[HloComputation, Any]) -> Any:
-    """What a computation does, names left out, as something that is equal for equal computations."""
+    """Return a key of a computation without its names, equal for equal computations."""
     if computation not in known:
         known[computation] = id(computation)  # a computation that calls itself is the verifier's
         index = {i: n for n, i in enumerate(computation.instructions)}
@@ -436,7 +436,7 @@ def dead_loop_state(view: View, instruction: HloInstruction, *, bytes: int = 32)
 
 
 def _elements(users: list[HloInstruction]) -> dict[int, list[HloInstruction]] | None:
-    """The elements that are taken of a tuple, by index; None where it is used as a whole."""
+    """Return the elements that are taken of a tuple, by index; None where it is used as a whole."""
     found: dict[int, list[HloInstruction]] = {}
     for user in users:
         if user.opcode != "get-tuple-element":
@@ -447,7 +447,7 @@ def _elements(users: list[HloInstruction]) -> dict[int, list[HloInstruction]] | 
 
 def _feeds_only(users: dict[HloInstruction, list[HloInstruction]], value: HloInstruction, root: HloInstruction,
                 index: int) -> bool:
-    """Whether a value leads nowhere but to one operand of the root."""
+    """Return True if a value leads nowhere but to one operand of the root."""
     stack, seen = [value], {value}
     while stack:
         at = stack.pop()

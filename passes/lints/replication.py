@@ -77,7 +77,7 @@ def replicated_intermediate(view: View, *, bytes: int = 64 << 20) -> Iterator[Fi
 
 
 def _is_to_be_partitioned(view: View) -> bool:
-    """Whether a compiler is still to split the module over several partitions."""
+    """Return True if a compiler is still to split the module over several partitions."""
     return int(view.module.attributes.get("num_partitions", 1)) > 1 and not is_partitioned(view)
 
 

@@ -1,4 +1,4 @@
-"""What a lint rule is: a generator of findings whose docstring is its documentation, its test and its example.
+"""Declares lint rules: generators of findings whose docstrings are their documentation, tests and examples.
 
     @rule("W201", "identity-transpose", on=("transpose",), fix=Fixability.SAFE)
     def identity_transpose(view: View, instruction: HloInstruction) -> Iterator[Finding]:
@@ -34,14 +34,14 @@ from hlotool.ir import HloComputation, HloInstruction
 
 
 class Scope(enum.Enum):
-    """What a rule looks at that does not ask for instructions by their opcodes."""
+    """The subject of a rule that does not ask for instructions by their opcodes."""
 
     COMPUTATION = "computation"
     MODULE = "module"
 
 
 class Fixability(enum.StrEnum):
-    """What kind of fix a rule's findings carry, where they carry one."""
+    """The kind of fix that a rule's findings carry, where they carry one."""
 
     NONE = "none"
     SAFE = "safe"
@@ -50,7 +50,7 @@ class Fixability(enum.StrEnum):
 
 @dataclass(slots=True)
 class Finding:
-    """What a rule has found: at which instruction or computation (None: the module), and the sentence about it.
+    """A rule's finding: its instruction or computation (None: the module), and the sentence about it.
 
     `part` is a pattern of the statement's text that is underlined (see hlotool.passes.instruction_findings); an
     instruction's finding without one underlines the opcode.
@@ -124,7 +124,7 @@ class Rule:
         return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
 
     def section(self, title: str) -> str:
-        """The text below a heading of the docstring; '' where there is none."""
+        """Return the text below a heading of the docstring; '' where there is none."""
         lines = inspect.cleandoc(self.check.__doc__ or "").split("\n")
         if title not in lines:
             return ""

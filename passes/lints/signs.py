@@ -1,4 +1,4 @@
-"""Tells if values may be zero or negative, as far as the operations that make them tell."""
+"""Bounds the signs of values, as far as the operations that make them tell."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Signs:
         self._known: dict[HloInstruction, Sign] = {}
 
     def of(self, instruction: HloInstruction, depth: int = 0) -> Sign:
-        """The sign of an instruction's elements."""
+        """Return the sign of an instruction's elements."""
         known = self._known.get(instruction)
         if known is None:
             if depth > _DEEPEST:
@@ -59,7 +59,7 @@ class Signs:
         return self._least(flow.data(operands), depth) if flow.moves and operands else Sign.UNKNOWN
 
     def _is_chosen_less_constant(self, instruction: HloInstruction) -> bool:
-        """Whether a constant is taken from what a comparison has chosen: where(a >= 1, a, a + 1) - 1/3."""
+        """Return True if a constant is taken from what a comparison has chosen: where(a >= 1, a, a + 1) - 1/3."""
         chosen = self._view.origin(instruction.operands[0])
         return chosen.opcode == "select" and self._view.origin(chosen.operands[0]).opcode == "compare" \
             and self._view.constant(instruction.operands[1]) is not None
@@ -170,7 +170,7 @@ class Signs:
         return sign if record.opcode in ("maximum", "minimum", "multiply") else Sign.UNKNOWN
 
     def _counts_extremes(self, instruction: HloInstruction) -> bool:
-        """Whether it counts elements equal to their own maximum or minimum over the same dimensions: at least one is.
+        """Return True for the number of elements equal to their own maximum or minimum: at least one.
 
         The gradient of a maximum divides by that count.
         """

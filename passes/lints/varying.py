@@ -1,4 +1,4 @@
-"""Which values may differ between the devices that a collective joins; all others are the same on each of them.
+"""Finds values that may differ between the devices of a collective; all others are the same on each of them.
 
 A value is the same everywhere where it is computed in the same way from values that are: a constant, what an all-reduce
 or all-gather over the same devices has given, a parameter whose sharding gives those devices the same tile. What draws
@@ -30,7 +30,7 @@ _CALLS = opcodes(lambda flow: flow.enters and flow.step is None)
 
 
 def groups_of(view: View, collective: HloInstruction) -> Groups | None:
-    """The devices that a collective joins, by their numbers in the module; None where they are not known.
+    """Return the devices that a collective joins, by their numbers in the module; None where they are not known.
 
     Modules with several replicas and several partitions number devices in two ways, and are left alone.
     """
@@ -54,7 +54,7 @@ def groups_of(view: View, collective: HloInstruction) -> Groups | None:
 
 
 class Varying:
-    """Which values of a module may differ between the devices of some groups."""
+    """Values of a module that may differ between the devices of some groups."""
 
     def __init__(self, view: View, groups: Groups) -> None:
         self._view = view
@@ -68,7 +68,7 @@ class Varying:
 
     @classmethod
     def between(cls, view: View, groups: Groups) -> Varying:
-        """The same, computed once for a module and its groups."""
+        """Return the same, computed once for a module and its groups."""
         known = view.memory.setdefault("varying", {})
         assert isinstance(known, dict)
         if groups not in known:
@@ -77,7 +77,7 @@ class Varying:
         return found
 
     def differs(self, instruction: HloInstruction) -> bool:
-        """Whether an instruction's value may differ."""
+        """Return True if an instruction's value may differ."""
         found = self._found.get(instruction, True)
         return found if isinstance(found, bool) else any(found)
 
@@ -138,7 +138,7 @@ class Varying:
         return any(map(self._any, operands))
 
     def _gathered(self, i: HloInstruction) -> _Differs:
-        """What an all-reduce or all-gather gives is the same wherever all devices at hand are in one of its groups."""
+        """Return False if all devices at hand are in one group of an all-reduce or all-gather: one result for all."""
         own = groups_of(self._view, i)
         if own is not None and all(any(group <= other for other in own) for group in self._groups):
             return (any(map(self._any, i.operands)), False) if i.opcode == "all-gather-start" else False
@@ -183,13 +183,13 @@ class Varying:
         return True if found is None else found
 
     def _custom(self, i: HloInstruction) -> bool:
-        """What a shard is of a value whose sharding gives the devices the same tile, as shard_map writes it."""
+        """Follow a shard, as shard_map writes it, of a value whose sharding gives the devices the same tile."""
         if i.attributes.get("custom_call_target") == "SPMDFullToShardShape" and len(i.operands) == 1:
             return not self._is_shared(i.operands[0].attributes.get("sharding"))
         return True
 
     def _is_shared(self, sharding: object) -> bool:
-        """Whether a sharding gives all devices of a group the same tile."""
+        """Return True if a sharding gives all devices of a group the same tile."""
         if not isinstance(sharding, Sharding) or int(self._view.module.attributes.get("num_partitions", 1)) < 2:
             return False
         if sharding.kind == "replicated":
@@ -199,7 +199,7 @@ class Varying:
 
 
 def _tiles(sharding: Sharding) -> Iterator[tuple[int, int]]:
-    """Each device and the number of its tile; nothing where subgroups are more than copies."""
+    """Yield each device and the number of its tile; nothing where subgroups are more than copies."""
     dims, kinds = sharding.tile_dims, sharding.last_tile_dims
     if any(k != "replicated" for k in kinds):
         return
