@@ -12,7 +12,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.bisection.canonical_form import CanonicalForm
 from hlotool.bisection.codes import NO_VERDICT, PASS_IS_WRONG
@@ -24,14 +24,13 @@ from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.dumps import Chain, Dump, DumpReader
 from hlotool.execution import Program, evaluate_program, fitted, run_limit
 from hlotool.ir import HloInstruction, HloModule
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics import Evidence, Judgement, Kind, is_extreme, is_nan, who_is_right
 from hlotool.ops import OPS
 from hlotool.passes.equality import REASSOCIATING, NotComparable, Numbering
 from hlotool.passes.rewrite_rules import rule_of_change, rule_sentence
 from hlotool.process import note_progress, work_time
 from hlotool.verdict import ArgumentSearch, ArgumentSet, OutOfTime
-
-Array: TypeAlias = Any
 
 #: kinds of arguments for programs of many roundings: at the ends of the range these overflow early
 _KINDS_OF_LARGE = ("plain", "near", "positive", "ties", "negative", "alike", "whole", "targets", "special", "wide")
@@ -441,8 +440,6 @@ def _stands_on(instruction: HloInstruction, module: HloModule) -> bool:
 
 def _avoids_overflow(judgement: Judgement) -> bool:
     """Whether all that is wrong is finiteness, and what higher precision gives is what is judged."""
-    import numpy as np
-
     shadow = judgement.shadow
     if judgement.kind is not Kind.NON_FINITE or shadow is None:
         return False
@@ -487,7 +484,5 @@ def _random(module: HloModule) -> str:
 
 def _has_number(array: Array) -> bool:
     """Whether an array has no elements, or one that is not NaN."""
-    import numpy as np
-
     array = np.asarray(array)
     return not array.size or not bool(is_nan(array).all())

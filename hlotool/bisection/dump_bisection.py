@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.bisection.chain_judge import Options, judge_chain
 from hlotool.bisection.dumped_passes import judge_compilation
@@ -17,8 +17,7 @@ from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.dumps import NO_CHAIN, DumpReader, read_folder
 from hlotool.execution import Program, arguments_for, fitted, read_module
 from hlotool.ir import HloModule
-
-Array: TypeAlias = Any
+from hlotool.ir.arrays import Array
 
 
 @dataclass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from typing import Any, TypeAlias
 
 from hlotool.bisection.chain_judge import Options, judge_chain
 from hlotool.bisection.pass_verdicts import ChainVerdict, PassVerdict
@@ -12,8 +11,7 @@ from hlotool.dumps import read_folder
 from hlotool.execution import Options as RunOptions
 from hlotool.execution import Program, executor_named
 from hlotool.ir import HloModule
-
-Array: TypeAlias = Any
+from hlotool.ir.arrays import Array
 
 #: processor seconds for the passes of a small module
 _BUDGET = 20.0

@@ -13,12 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 from hlotool.execution import Program
 from hlotool.ir import HloInstruction, IotaTile, Shape, Sharding
-
-Array: TypeAlias = Any
+from hlotool.ir.arrays import Array, np
 
 
 @dataclass(frozen=True)
@@ -36,8 +34,6 @@ class Tiles:
 
     def parts(self, array: Array) -> list[Array]:
         """The part of each device."""
-        import numpy as np
-
         sizes = self.size(array.shape)
         filled = np.zeros([s * n for s, n in zip(sizes, self.counts, strict=True)], array.dtype)
         filled[tuple(map(slice, array.shape))] = array
@@ -45,8 +41,6 @@ class Tiles:
 
     def whole(self, parts: Sequence[Array], dims: Sequence[int]) -> Array:
         """The array of those dimensions whose parts these are."""
-        import numpy as np
-
         sizes = parts[0].shape
         filled = np.zeros([s * n for s, n in zip(sizes, self.counts, strict=True)], parts[0].dtype)
         for device, part in enumerate(parts):
@@ -105,8 +99,6 @@ def _leaves(instruction: HloInstruction) -> list[tuple[Sharding | None, Shape]]:
 
 def _tiles(sharding: Sharding | None, shape: Shape, devices: int) -> Tiles | None:
     """The tiles of a sharding; None where it is none of whole tiles."""
-    import numpy as np
-
     rank = len(shape.dims)
     if sharding is None or sharding.kind in ("replicated", "maximal"):
         return Tiles((1,) * rank, ((0,) * rank,) * devices)

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from hlotool.blame import PairBlame
 from hlotool.diagnostics import Diagnostic
 from hlotool.dumps import Chain, Dump
+from hlotool.ir.arrays import Array
 from hlotool.numerics import Judgement, Kind
 
-Array: TypeAlias = Any
 Verdict: TypeAlias = Literal["equal", "agrees", "wrong", "none"]
 
 

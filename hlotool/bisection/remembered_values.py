@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.bisection.canonical_form import CanonicalForm, Recipe
 from hlotool.execution import InstructionRuns, Program, Rebinding, flat
 from hlotool.ir import Shape, dtype_of_numpy
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics import RandomRounding, Way, shadow_rebinding, widened
 from hlotool.passes.equality import Value, leaf_numbers
 from hlotool.process import available_memory, work_time
 from hlotool.verdict import OutOfTime, Watch
-
-Array: TypeAlias = Any
 
 #: the share of the memory that remembered values may take
 _SHARE = 0.25
@@ -111,8 +110,6 @@ class RememberedValues:
             stack.pop()
 
     def _in_another_way(self, number: int, way: Way) -> Any:
-        import numpy as np
-
         value = self.one(number)
         if way != "shadow" or getattr(value, "dtype", None) is None:
             return value

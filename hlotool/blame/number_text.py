@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from hlotool.ir.arrays import np
+
 Array = Any
 
 
@@ -14,8 +16,6 @@ def number(value: Any) -> str:
     >>> number(np.float32(-1)), number(np.float32(3e38)), number(np.bool_(True)), number(np.float32(0.1))
     ('-1.0', '3e+38', 'true', '0.1')
     """
-    import numpy as np
-
     value = np.asarray(value)
     if value.dtype == np.bool_:
         return "true" if value else "false"
@@ -38,8 +38,6 @@ def place_in(index: tuple[int, ...]) -> str:
 
 def extremes(array: Array) -> str:
     """What an array holds, in a few words: `12 elements from -1 to 3e+38, 2 nan among them`."""
-    import numpy as np
-
     array = np.asarray(array)
     if array.size == 1:
         return number(array.reshape(-1)[0])

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.blame.cuts import part
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import ARGUMENTS, Call, Executor, Moment, Path, Program, evaluate_program, rows_of
 from hlotool.ir import HloComputation, HloInstruction
+from hlotool.ir.arrays import Array
 from hlotool.passes.edit import is_cuttable
-
-Array: TypeAlias = Any
 
 
 def trace(program: Program, arguments: Sequence[Sequence[Array]], executor: Executor,

@@ -12,15 +12,14 @@ infinities and NaN for floats; 0, 1, the largest and the smallest for integers o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution.codes import UNSUPPORTED
 from hlotool.execution.program import Program
 from hlotool.execution.sizes import leaves
 from hlotool.ir import DType, HloInstruction, HloModule, Shape
-
-Array: TypeAlias = Any
+from hlotool.ir.arrays import Array, np
 
 #: NumPy's, since its version 2
 _MOST_DIMENSIONS = 64
@@ -35,8 +34,6 @@ def random_arguments(module: HloModule, seed: int = 0) -> list[Array]:
 
 def arguments_for(program: Program, seed: int = 0, kind: str = "random") -> list[Array]:
     """The arguments of one device. Raises HloError for parameters of more dimensions than arrays have."""
-    import numpy as np
-
     for shape in program.parameters:
         if shape.is_array and shape.rank > _MOST_DIMENSIONS:
             raise HloError([Diagnostic(UNSUPPORTED, f"a parameter has {shape.rank} dimensions; arrays have at most "
@@ -45,9 +42,7 @@ def arguments_for(program: Program, seed: int = 0, kind: str = "random") -> list
     return [_argument(generator, shape, kind) for shape in program.parameters if shape.is_array]
 
 
-def _argument(generator: Any, shape: Shape, kind: str) -> Array:
-    import numpy as np
-
+def _argument(generator: np.random.Generator, shape: Shape, kind: str) -> Array:
     dtype, dims = shape.dtype, shape.dims
     if dtype.family == "pred":
         return generator.integers(0, 2, dims).astype(np.bool_)
@@ -73,9 +68,7 @@ def _special_integers(dtype: DType) -> tuple[int, ...]:
     return (0, 1, (1 << dtype.bits) - 1)
 
 
-def _floats(generator: Any, dims: tuple[int, ...], kind: str, dtype: DType) -> Array:
-    import numpy as np
-
+def _floats(generator: np.random.Generator, dims: tuple[int, ...], kind: str, dtype: DType) -> Array:
     if kind == "special":
         half = np.dtype("float64" if dtype.name in ("c128", "f64") else "float32") if dtype.bits >= 32 else dtype.numpy
         values = _special_floats(half)
@@ -86,7 +79,6 @@ def _floats(generator: Any, dims: tuple[int, ...], kind: str, dtype: DType) -> A
 
 def _special_floats(dtype: Any) -> Array:
     import ml_dtypes
-    import numpy as np
 
     limits = ml_dtypes.finfo(dtype)
     values = [0.0, -0.0, 1.0, -1.0, float(limits.max), float(limits.tiny), 0.5, -2.0, np.inf, -np.inf, np.nan]

@@ -20,6 +20,7 @@ from typing import IO, Any
 from hlotool.diagnostics import Diagnostic, HloError, format_bytes
 from hlotool.execution.codes import BAD_ARRAYS
 from hlotool.ir import Shape
+from hlotool.ir.arrays import np
 from hlotool.process import available_memory
 
 #: arrays in one file
@@ -74,8 +75,6 @@ def _arrays(file: IO[bytes], name: str) -> dict[str, Any]:
 
 def _array(file: IO[bytes], size: int, which: str, name: str) -> Any:
     """One array, once its header was found to speak of the bytes that follow."""
-    import numpy as np
-
     if file.read(6) != np.lib.format.MAGIC_PREFIX:
         raise _bad(name, f"{which} is no .npy file")
     file.seek(0)
@@ -110,8 +109,6 @@ def storable(array: Any) -> Any:
 
     `f8e5m2` would be written as `<f1`, which nobody can read back.
     """
-    import numpy as np
-
     array = np.asarray(array)
     return array if _has_name(array.dtype) else array.view(np.dtype((np.void, array.dtype.itemsize)))
 
@@ -124,8 +121,6 @@ def typed(array: Any, shape: Shape) -> Any:
 
 def _has_name(dtype: Any) -> bool:
     """Whether a file's header can say the type of its elements. (`isbuiltin` is 0 for some f32 that came by a pipe.)"""
-    import numpy as np
-
     try:
         return bool(np.dtype(np.lib.format.dtype_to_descr(dtype)) == dtype)
     except TypeError:

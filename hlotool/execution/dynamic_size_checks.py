@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlotool.ir import HloInstruction
+from hlotool.ir.arrays import np
 from hlotool.ops import OPS, Place
 
 
@@ -35,8 +36,6 @@ def one_size(instruction: HloInstruction) -> Sequence[OneSize]:
 
 def with_one_size(values: Sequence[Any], groups: Sequence[OneSize]) -> list[Any]:
     """The operands, each dimension as large as the smallest of those that it agrees with, or spread to them."""
-    import numpy as np
-
     found = list(values)
     for group in groups:
         sizes = [found[i].shape[d] for i, d in group.places]

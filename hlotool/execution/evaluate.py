@@ -27,11 +27,10 @@ from hlotool.execution.program import Program, flat, located, nested, require_ro
 from hlotool.execution.run_limits import OutOfTime, RunLimits, is_large, memory_problem, room_problem
 from hlotool.execution.sizes import bytes_of, leaves, too_large
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
+from hlotool.ir.arrays import Array, np
 from hlotool.ops import OPS, ConstraintError, checked_by
 from hlotool.ops.values import EvaluationError
 from hlotool.process import OutOfMemory
-
-Array: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +82,6 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
     to each device; `rebind` may put another function in the place of an operation's own, in every computation: another
     precision, a fault on purpose. Results then need not have the declared element types. Limits: run_limits.py.
     """
-    import numpy as np
-
     require_rows(program, arguments)
     # What has still to be partitioned means what it computes on whole arrays.
     is_whole = program.partitioning == "automatic"
@@ -381,8 +378,6 @@ class InstructionRuns:
 
     def run(self, instruction: HloInstruction, operands: list[Any]) -> Any:
         """The value of an instruction for the values of its operands. Raises HloError where it has none; OutOfTime."""
-        import numpy as np
-
         self._evaluation.limits = RunLimits.now()
         with np.errstate(all="ignore"):
             step = self._steps.get(instruction)

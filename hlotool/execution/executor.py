@@ -33,9 +33,9 @@ from hlotool.execution.codes import (
     UNSUPPORTED,
 )
 from hlotool.execution.program import Program
+from hlotool.ir.arrays import Array
 from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut, note_progress, shared_child
 
-Array: TypeAlias = Any
 #: arguments or results of every device, replica-major: device, then leaf
 PerDevice: TypeAlias = Sequence[Sequence[Array]]
 #: results for each set of arguments: set, then device, then leaf

@@ -19,9 +19,9 @@ from typing import Any, TypeAlias
 
 from hlotool.execution.devices import World
 from hlotool.ir import HloInstruction, HloModule, IotaTile, Sharding, post_order
+from hlotool.ir.arrays import Array, np
 from hlotool.ops import OPS
 
-Array: TypeAlias = Any
 #: for each dimension the number of this part, and how many there are
 Part: TypeAlias = tuple[tuple[int, int], ...]
 
@@ -131,8 +131,6 @@ def _kinds(instruction: HloInstruction) -> set[str]:
 
 def _tiled(instruction: HloInstruction, partitions: int) -> list[Part]:
     """The parts that an instruction's sharding says."""
-    import numpy as np
-
     sharding = instruction.attributes.get("sharding")
     if isinstance(sharding, Sharding) and sharding.kind == "replicated":
         return [()] * partitions
@@ -164,8 +162,6 @@ def _shardy(module: HloModule, instruction: HloInstruction, name: str, partition
 
 def _of_axes(mesh: re.Match[str] | None, text: str, manual: set[str], partitions: int) -> list[Part]:
     """The parts of a value whose dimensions are split over axes of a mesh."""
-    import numpy as np
-
     if mesh is None:
         raise NotSplit("the mesh stands nowhere")
     axes = {axis: int(size) for axis, size in _AXIS.findall(mesh[2])}
@@ -206,8 +202,6 @@ def _cut(value: Array, part: Part) -> Array:
 
 def _joined(values: Sequence[Array], parts: Sequence[Part]) -> Array:
     """The whole array of parts; of equal parts the first counts."""
-    import numpy as np
-
     first = values[0]
     counts = [c for _, c in parts[0]] + [1] * (first.ndim - len(parts[0]))
     whole = np.empty([d * c for d, c in zip(first.shape, counts, strict=True)], first.dtype)

@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from hlotool.diagnostics import Diagnostic, HloError, format_bytes
 from hlotool.execution.call_blowup import MOST_EXECUTED, endless_calls
@@ -14,12 +14,12 @@ from hlotool.execution.codes import ARGUMENTS, MEMORY, TIMEOUT, UNSUPPORTED
 from hlotool.execution.manual_regions import is_border
 from hlotool.execution.sizes import MOST_DEVICES, bytes_of, leaves, too_large
 from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Shape, Sharding
+from hlotool.ir.arrays import Array, np
 from hlotool.ops import OPS, lapack_targets
 from hlotool.passes.legalize import legalized
 from hlotool.passes.lift import without_library_calls
 from hlotool.process import available_memory
 
-Array: TypeAlias = Any
 #: how the devices share the work: each runs the module as it stands, or the compiler splits the module over them
 Partitioning = Literal["none", "manual", "automatic"]
 
@@ -235,8 +235,6 @@ def fitted(program: Program, arguments: Sequence[Array]) -> list[Array]:
 
     Python scalars and lists take the parameter's element type; arrays keep theirs, so nothing is narrowed silently.
     """
-    import numpy as np
-
     shapes, problems, found = program.parameters, [], []
     _require_count(program, arguments)
     for number, (shape, given) in enumerate(zip(shapes, arguments, strict=True)):

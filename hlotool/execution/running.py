@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.execution.executor import TIME_LIMIT, Options, PerDevice
 from hlotool.execution.executors import executor_named
 from hlotool.execution.program import Program, fitted
 from hlotool.ir import HloModule
-
-Array: TypeAlias = Any
+from hlotool.ir.arrays import Array
 
 
 def run_program(program: Program, arguments: PerDevice, executor: str = "pjrt:cpu",

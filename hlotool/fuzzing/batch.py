@@ -27,7 +27,8 @@ from hlotool.execution import (
 )
 from hlotool.fuzzing.open_values import is_open
 from hlotool.fuzzing.programs import programs_of
-from hlotool.fuzzing.test_program import Array, Plan, Rows, Subject
+from hlotool.fuzzing.test_program import Plan, Rows, Subject
+from hlotool.ir.arrays import Array
 from hlotool.numerics import SMALL, Evidence, Judgement, Kind, is_extreme, is_nan, roundings, without_ends
 from hlotool.passes.read import parse
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlotool.fuzzing.test_program import Array, Rows
+from hlotool.fuzzing.test_program import Rows
 from hlotool.ir import HloComputation, HloInstruction, HloModule, dtype_of_numpy
+from hlotool.ir.arrays import Array
 from hlotool.ops import OPS, limits, opcodes, with_flag
 
 #: operations that fold in any order

@@ -8,6 +8,7 @@ from dataclasses import replace
 from hlotool.fuzzing.metamorphic import can_outline, outline, wrap_value
 from hlotool.fuzzing.test_program import Rows, Subject, copied
 from hlotool.ir import HloInstruction, HloModule
+from hlotool.ir.arrays import Array
 from hlotool.passes.edit import Editing, alone
 from hlotool.passes.read import parse
 
@@ -32,7 +33,7 @@ def wrapped(module: HloModule, rows: Rows, dice: random.Random, count: int) -> i
 
 
 def _piece(target: HloInstruction, dice: random.Random
-           ) -> tuple[HloModule, tuple[HloInstruction, ...], list[object]] | None:
+           ) -> tuple[HloModule, tuple[HloInstruction, ...], list[Array]] | None:
     if target.opcode != "parameter" and can_outline(target) and dice.random() < 0.5:
         piece, added = outline(target, dice)
         own, inner = alone(target, "inner"), piece["inner"]

@@ -11,9 +11,10 @@ import random
 
 from hlotool.diagnostics import HloError, Severity
 from hlotool.fuzzing.rewritten_programs import wrapped
-from hlotool.fuzzing.test_program import Array, Rows, Subject
+from hlotool.fuzzing.test_program import Rows, Subject
 from hlotool.fuzzing.type_values import operand_values
 from hlotool.ir import DTYPES
+from hlotool.ir.arrays import Array, np
 from hlotool.ops import limits, literal_text
 from hlotool.passes.read import parse
 from hlotool.passes.rewrite_rules import RewriteRule, names_in, pattern_text, rules, types_of
@@ -42,8 +43,6 @@ def _is_like(element_type: str, rule: RewriteRule) -> bool:
 
 def program_of(rule: RewriteRule, element_type: str, dice: random.Random) -> Subject | None:
     """The left side of a rule on arguments and constants; None where it is not valid for the type."""
-    import numpy as np
-
     is_matrix = rule.of == "matrix"
     names = names_in(rule.before)
     free = [n for n in names if n not in _CONSTANTS or dice.random() < 0.2]
@@ -73,10 +72,8 @@ def program_of(rule: RewriteRule, element_type: str, dice: random.Random) -> Sub
     return Subject("rule", str(rule), str(module), given, str(rule), "", element_type)
 
 
-def _size(element_type: str, count: int, generator: Array, dims: tuple[int, ...] | None) -> list[Array]:
+def _size(element_type: str, count: int, generator: np.random.Generator, dims: tuple[int, ...] | None) -> list[Array]:
     """Combinations of values of so many operands, a few hundred of them."""
-    import numpy as np
-
     if not count:
         return []
     if DTYPES[element_type].bits > 32:
@@ -93,8 +90,6 @@ def _size(element_type: str, count: int, generator: Array, dims: tuple[int, ...]
 
 def _normal(array: Array, element_type: str) -> Array:
     """Subnormal numbers of wide types as zeros: processors may flush them, so they tell nothing."""
-    import numpy as np
-
     if DTYPES[element_type].bits < 16 or not DTYPES[element_type].is_floating:
         return array
     with np.errstate(all="ignore"):
@@ -104,8 +99,6 @@ def _normal(array: Array, element_type: str) -> Array:
 
 def _wide(array: Array, element_type: str) -> Array:
     """The ends of the wider range where the narrow one's are."""
-    import numpy as np
-
     kind = DTYPES[element_type].numpy
     made = array.astype(kind)
     if not DTYPES[element_type].is_floating:
@@ -117,10 +110,8 @@ def _wide(array: Array, element_type: str) -> Array:
         return np.where(is_end, made * 2.0**896, made)
 
 
-def _matrix(element_type: str, generator: Array) -> Array:
+def _matrix(element_type: str, generator: np.random.Generator) -> Array:
     """A small matrix of ordinary numbers and a few special ones."""
-    import numpy as np
-
     kind = DTYPES[element_type]
     with np.errstate(all="ignore"):
         found = (generator.integers(0, 9, (_SIDE, _SIDE)) if not kind.is_floating
@@ -131,10 +122,8 @@ def _matrix(element_type: str, generator: Array) -> Array:
     return found.astype(kind.numpy)
 
 
-def _constant(element_type: str, generator: Array) -> Array:
+def _constant(element_type: str, generator: np.random.Generator) -> Array:
     """A constant that a rule may look at: small, a power of two, or at an end of the range."""
-    import numpy as np
-
     kind = DTYPES[element_type]
     plain = [0, 1, 2, 3, 4, 7, 8, 16] + ([-1, -2, 0.5, 0.1, -0.0] if kind.is_floating else
                                          [-1, -2] if kind.is_signed else [])

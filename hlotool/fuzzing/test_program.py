@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-Array: TypeAlias = Any
+from hlotool.ir.arrays import Array
+
 #: arguments of every device, leaf by leaf
 Rows: TypeAlias = list[list[Array]]
 

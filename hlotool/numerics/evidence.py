@@ -17,17 +17,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import TIMEOUT, Observer, Program, evaluate_program, fed
+from hlotool.ir.arrays import Array
 from hlotool.numerics.allowance import MODEL, Allowance, assumed_ulps
 from hlotool.numerics.higher_precision import shadow_program
 from hlotool.numerics.judgement import Judgement, Kind, Known, judge
 from hlotool.numerics.rounding import sample_program
 from hlotool.process import work_time
 
-Array: TypeAlias = Any
 #: values by device and leaf
 Rows: TypeAlias = Sequence[Sequence[Array]]
 #: a way to compute: "own", "shadow", or the number of a sample; strict samples have negative numbers (`strict_way`)

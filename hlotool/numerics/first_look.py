@@ -7,13 +7,11 @@ reference.
 from __future__ import annotations
 
 import enum
-from typing import Any, TypeAlias
 
 from hlotool.ir import dtype_of_numpy
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics.judgement import Kind, Known, judge
 from hlotool.numerics.last_places import ulp_of
-
-Array: TypeAlias = Any
 
 #: last places of an array's largest element that are far; of types of fewer than 32 bits
 _FAR_ULPS, _FAR_NARROW_ULPS = 64.0, 8.0
@@ -34,8 +32,6 @@ class Look(enum.IntEnum):
 
 def look_at(given: Array, reference: Array) -> Look:
     """Return how far a result is from the reference's."""
-    import numpy as np
-
     given, reference = np.asarray(given), np.asarray(reference)
     if given.dtype != reference.dtype or given.shape != reference.shape:
         return Look.FAR
@@ -50,7 +46,7 @@ def look_at(given: Array, reference: Array) -> Look:
         sizes = np.abs(reference)
         largest = np.max(sizes, where=np.isfinite(sizes), initial=0.0)
     places = _FAR_NARROW_ULPS if kind.component.bits < 32 else _FAR_ULPS
-    far = places * float(ulp_of(np.float64(largest), kind))
+    far = places * float(ulp_of(np.asarray(largest, np.float64), kind))
     given, reference = given[differs], reference[differs]
     # Some of many elements show already that a result is far away.
     step = -(-given.size // _FEW)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from hlotool.ir import DTYPES, HloInstruction, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics.higher_precision import WideShape, is_real
 from hlotool.numerics.last_places import are_whole
 from hlotool.numerics.product_precision import terms_of_product, unit_of
 from hlotool.ops import OPS
 
-Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
 
 
@@ -27,8 +27,6 @@ def with_open_last_places(instruction: HloInstruction, function: Function, seed:
 
     By all of it, up or down by the seed: few samples must show what lies on the other side of a whole number.
     """
-    import numpy as np
-
     lhs, rhs = (o.shape for o in instruction.operands[:2])
     shape = instruction.shape
     terms = terms_of_product(lhs, rhs, shape)
@@ -42,6 +40,7 @@ def with_open_last_places(instruction: HloInstruction, function: Function, seed:
             exact = function(*held, *values[2:], **keywords | {"shape": wide})
             size = function(*map(np.abs, held), *values[2:], **keywords | {"shape": wide})
             error = np.where(are_whole(unit, size, exact) | ~np.isfinite(size), 0.0, 2 * size * unit * terms)
-            return OPS["convert"].evaluate(exact + error if seed % 2 else exact - error, shape=shape)
+            found: Array = OPS["convert"].evaluate(exact + error if seed % 2 else exact - error, shape=shape)
+            return found
 
     return call

@@ -25,14 +25,12 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
 
 from hlotool.ir import DTYPES, DType, Shape, dtype_of_numpy
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics.allowance import MODEL, SPREAD_FACTOR, Allowance
 from hlotool.numerics.higher_precision import own
 from hlotool.numerics.last_places import ulp_of
-
-Array: TypeAlias = Any
 
 #: ULPs of the result that need no explanation
 FREE_ULPS = 4.0
@@ -112,8 +110,6 @@ class Judgement:
     @property
     def worst(self) -> tuple[int, ...]:
         """The index of the worst element: of the worst kind, the largest error against what is allowed."""
-        import numpy as np
-
         if not self.kinds.size:
             return ()
         with np.errstate(all="ignore"):
@@ -126,8 +122,6 @@ class Judgement:
 
         `one` and `other` are those, by the program's own evidence.
         """
-        import numpy as np
-
         kinds = np.where(self.kinds <= Kind.WITHIN, self.kinds, np.maximum(one.kinds, other.kinds))
         tolerance = np.maximum(one.tolerance, other.tolerance)
         shadow = other.shadow if one.shadow is None else one.shadow
@@ -135,8 +129,6 @@ class Judgement:
 
     def count(self) -> Judgement:
         """Count the kinds anew; itself."""
-        import numpy as np
-
         numbers = np.bincount(self.kinds.ravel(), minlength=len(Kind))
         self.counts = {str(k): int(numbers[k]) for k in Kind if numbers[k]}
         return self
@@ -158,8 +150,6 @@ class Judgement:
 
 def judge(given: Array, known: Known, allowance: Allowance = MODEL) -> Judgement:
     """Return the verdict on each element of an array."""
-    import numpy as np
-
     given, reference = np.asarray(given), np.asarray(known.reference)
     if (found := unlike(given, reference)) is not None:
         return found
@@ -172,8 +162,6 @@ def judge(given: Array, known: Known, allowance: Allowance = MODEL) -> Judgement
 
 def without_elements(problem: str, given: Array | None = None, reference: Array | None = None) -> Judgement:
     """Return the verdict on what cannot be judged element by element, for that reason."""
-    import numpy as np
-
     none = np.zeros((0,))
     return Judgement(none, none if given is None else given, none if reference is None else reference, None, none, none,
                      problem)
@@ -189,8 +177,6 @@ def unlike(given: Array, reference: Array) -> Judgement | None:
 
 def _exact(given: Array, known: Known) -> Judgement:
     """Integers and pred: equal, or the samples say that they hang on a rounding."""
-    import numpy as np
-
     reference = known.reference
     differs = given != reference
     kinds = np.where(differs, np.where(_is_among(given, known), Kind.ILL_CONDITIONED, Kind.WRONG),
@@ -201,8 +187,6 @@ def _exact(given: Array, known: Known) -> Judgement:
 
 def _is_among(given: Array, known: Known) -> Array:
     """Whether integers stand among the samples, or as far beside them as they are from each other."""
-    import numpy as np
-
     others = [*known.samples, *([known.shadow] if known.shadow is not None else [])]
     if not others:
         return np.zeros(given.shape, np.bool_)
@@ -210,13 +194,12 @@ def _is_among(given: Array, known: Known) -> Array:
     among = np.stack([np.asarray(o).astype(wide) for o in (known.reference, *others)])
     low, high = among.min(axis=0), among.max(axis=0)
     number = given.astype(wide)
-    return (low < high) & (number >= 2 * low - high) & (number <= 2 * high - low)
+    found: Array = (low < high) & (number >= 2 * low - high) & (number <= 2 * high - low)
+    return found
 
 
 def _judged(given: Array, known: Known, kind: DType, allowance: Allowance) -> Judgement:
     """The verdict on floats: the evidence is asked of those elements alone that are not equal or nearly so."""
-    import numpy as np
-
     free_ulps = allowance.free_ulps
     if free_ulps is None:
         free_ulps = NARROW_ULPS if kind.component.bits < 32 else FREE_ULPS
@@ -243,8 +226,6 @@ def _judged(given: Array, known: Known, kind: DType, allowance: Allowance) -> Ju
 def _judge_rest(where: Array, values: tuple[Array, Array, Array, Array], made: tuple[Array, Array, Array],
                 known: Known, kind: DType, factor: float) -> None:
     """Write kinds, tolerances and errors of those elements into `made`; `values` are d, r, an ULP and what is free."""
-    import numpy as np
-
     d, r, ulp, free = (np.asarray(a)[where] for a in values)
     s = _wide(np.asarray(known.shadow)[where], kind) if known.shadow is not None else None
     samples = [_wide(np.asarray(x)[where], kind) for x in known.samples]
@@ -272,8 +253,6 @@ def _judge_rest(where: Array, values: tuple[Array, Array, Array, Array], made: t
 
 def _is_unsettled(d: Array, r: Array, s: Array | None, samples: Sequence[Array], ulp: Array) -> Array:
     """Whether samples are finite and not, and d is like one of them: not finite in the same way, or near to it."""
-    import numpy as np
-
     mixed, like = np.zeros(d.shape, np.bool_), np.zeros(d.shape, np.bool_)
     finite = [np.where(np.isfinite(x), x, np.nan) for x in (r, *([] if s is None else [s]), *samples)]
     spread = np.zeros(d.shape)
@@ -293,8 +272,6 @@ def _is_unsettled(d: Array, r: Array, s: Array | None, samples: Sequence[Array],
 def _hold_to_the_exact(kinds: Array, values: tuple[Array, Array, Array | None, Sequence[Array]], error: Array,
                        free: Array, where: Array, strict: Callable[[], Iterable[Array]] | None, kind: DType) -> None:
     """Turn to WRONG what the spread excuses although the program is exact there (this file's docstring)."""
-    import numpy as np
-
     d, r, s, samples = values
     if s is None or strict is None:
         return
@@ -314,16 +291,12 @@ def _hold_to_the_exact(kinds: Array, values: tuple[Array, Array, Array | None, S
 
 def _wide(values: Array, kind: DType) -> Array:
     """Numbers of an element type in one that has room for their differences."""
-    import numpy as np
-
     wide = {"f64": np.longdouble, "c128": np.clongdouble, "c64": np.complex128}.get(kind.name, np.float64)
     return np.asarray(values.astype(wide, copy=False))
 
 
 def _spread(r: Array, s: Array | None, samples: Sequence[Array]) -> Array:
     """How far the samples, the reference and the shadow are from each other, where they are finite."""
-    import numpy as np
-
     found = np.zeros(r.shape, r.real.dtype)
     centre = r
     for other in (*([] if s is None else [s]), *samples):
@@ -333,27 +306,19 @@ def _spread(r: Array, s: Array | None, samples: Sequence[Array]) -> Array:
 
 
 def _distance(a: Array, b: Array) -> Array:
-    import numpy as np
-
     return np.asarray(np.abs(a - b))
 
 
 def _size(a: Array) -> Array:
-    import numpy as np
-
     return np.asarray(np.abs(a))
 
 
 def _same(a: Array, b: Array) -> Array:
-    import numpy as np
-
     return np.asarray((a == b) | (np.isnan(a) & np.isnan(b)))
 
 
 def _class(a: Array) -> Array:
     """0 finite, 1 and 2 the infinities, 3 NaN; of complex numbers, whether they are finite."""
-    import numpy as np
-
     if a.dtype.kind == "c":
         return np.where(np.isfinite(a), 0, 3)
     return np.where(np.isnan(a), 3, np.where(np.isinf(a), np.where(a > 0, 1, 2), 0))

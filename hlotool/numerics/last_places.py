@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeAlias
 
 from hlotool.ir import DType, ResultAccuracy
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics.product_precision import mantissa_bits
 from hlotool.ops import limits
-
-Array: TypeAlias = Any
 
 #: how much an operation that declares less may be off, in ULPs: a reciprocal, a fused product, are one rounding more
 LEAST_ULPS = 1.0
@@ -46,9 +44,8 @@ def are_whole(unit: float, size: Array, *sums: Array) -> Array:
     >>> are_whole(2.0**-8, np.array([5.0, 5.5, 300.0])).tolist()
     [True, False, False]
     """
-    import numpy as np
-
-    return np.logical_and.reduce([size * unit <= 0.5, *(a == np.rint(a) for a in (size, *sums))])
+    found: Array = np.logical_and.reduce([size * unit <= 0.5, *(a == np.rint(a) for a in (size, *sums))])
+    return found
 
 
 def ulp_of(size: Array, kind: DType) -> Array:
@@ -59,8 +56,7 @@ def ulp_of(size: Array, kind: DType) -> Array:
     >>> float(ulp_of(np.float64([1.5]), DTYPES["bf16"])[0])
     0.0078125
     """
-    import numpy as np
-
     _, exponent = np.frexp(size)
     places = np.maximum(exponent - 1, least_exponent(kind)) - mantissa_bits(kind)
-    return np.ldexp(np.ones((), np.asarray(size).dtype), places)
+    units: Array = np.ldexp(np.ones((), np.asarray(size).dtype), places)
+    return units

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
-Array: TypeAlias = Any
+from hlotool.ir.arrays import Array, np
 
 
 def with_open_nans(function: Callable[..., Array], turn: int) -> Callable[..., Array]:
     """A bitcast-convert to integers of as many bits whose NaNs are, turn about, negative, all ones, or their own."""
-    import numpy as np
-
     def call(operand: Array, **keywords: Any) -> Array:
         found = np.asarray(function(operand, **keywords))
         given = np.asarray(operand)

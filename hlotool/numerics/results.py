@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
+from hlotool.ir.arrays import Array
 from hlotool.numerics.allowance import MODEL, Allowance
 from hlotool.numerics.evidence import Evidence, Rows
 from hlotool.numerics.judgement import Judgement, Kind, Known, judge, without_elements
-
-Array: TypeAlias = Any
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,11 @@ infinity of the other side that is NaN; beside a large scale it is a product tha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
 
 from hlotool.ir import Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics.higher_precision import own
 from hlotool.ops import over_blocks
-
-Array: TypeAlias = Any
 
 
 def scaled_sides(values: Sequence[Array], shape: Shape, flushed: Callable[[Array], Array], *, overflows: bool
@@ -23,8 +21,6 @@ def scaled_sides(values: Sequence[Array], shape: Shape, flushed: Callable[[Array
     `values` are both operands and both scales, `shape` is the result's, whose type all are converted to. A product too
     large for it `overflows` at once, or is kept for the sum.
     """
-    import numpy as np
-
     lhs, rhs, *scales = (flushed(own(value, shape)) for value in values)
     with np.errstate(all="ignore"):
         sides = [_scaled(side, scale) for side, scale in zip((lhs, rhs), scales, strict=True)]
@@ -32,7 +28,5 @@ def scaled_sides(values: Sequence[Array], shape: Shape, flushed: Callable[[Array
 
 
 def _scaled(operand: Array, scale: Array) -> Array:
-    import numpy as np
-
     wide = np.longdouble if operand.dtype.itemsize == 8 else np.float64
     return operand.astype(wide) * over_blocks(scale, operand).astype(wide) if scale.ndim else operand

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from hlotool.ir import HloInstruction
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics.overflow import Plain, plain_opcode
 from hlotool.ops.values import apply, as_tuple
 
-Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
 
 #: numbers on which a reducer is tried
@@ -26,8 +26,6 @@ def scattered_otherwise(instruction: HloInstruction, function: Function, random:
 
     `fill` makes what stands for anything of an array.
     """
-    import numpy as np
-
     # Of one operand, and by one operation: add, maximum, ...
     plain = plain_opcode(instruction.called_computations()[0]) if len(instruction.operands) == 3 else ""
     adds_last = turn % 3 == 1 and plain == "add" and instruction.shape.dtype.is_floating
@@ -61,8 +59,6 @@ def scattered_otherwise(instruction: HloInstruction, function: Function, random:
 
 def is_order_free(reducer: Any, operands: Sequence[Array]) -> bool:
     """Whether two updates may be exchanged, or the last one is simply assigned, tried on a few numbers."""
-    import numpy as np
-
     drawn = np.random.default_rng(0x5CA7)
     # All different: of equal keys a sound reducer may take either.
     sides = [np.split(drawn.permutation(3 * _TRIED).astype(o.dtype), 3) for o in operands]
@@ -74,8 +70,6 @@ def is_order_free(reducer: Any, operands: Sequence[Array]) -> bool:
 
 
 def _alike(left: Array, right: Array) -> bool:
-    import numpy as np
-
     if left.dtype.kind in "biu":
         return np.array_equal(left, right)
     wide = np.complex128 if left.dtype.kind == "c" else np.float64
@@ -84,8 +78,6 @@ def _alike(left: Array, right: Array) -> bool:
 
 def _whole_windows(operand: Array, indices: Array, update: Array, keywords: dict[str, Any]) -> Array:
     """Indices with windows that lie partly outside moved away: XLA's CPU drops those whole, the reference in part."""
-    import numpy as np
-
     vector = keywords["index_vector_dim"]
     if vector == indices.ndim:
         return indices

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.execution import Executor, PerDevice, Program, Results, library_versions, run_limit
+from hlotool.ir.arrays import np
 from hlotool.numerics.higher_precision import own, shadow_program
 
 
@@ -23,6 +24,4 @@ class Shadow(Executor):
                      for row in shadow_program(work, arguments)] for arguments in argument_sets]
 
     def facts(self) -> dict[str, str]:
-        import numpy as np
-
         return {**library_versions(), "platform": "numpy", "widest": np.dtype(np.longdouble).name}

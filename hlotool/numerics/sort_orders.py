@@ -11,10 +11,10 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics.ulps import is_nan
 from hlotool.ops.values import apply, as_tuple
 
-Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
 
 #: elements of a sort that is made twice
@@ -27,8 +27,6 @@ def sorted_otherwise(function: Function, operands: Sequence[Array], keywords: di
 
     `fill` makes what stands for anything of an array.
     """
-    import numpy as np
-
     if not operands[0].ndim or not operands[0].size:
         return function(*operands, **keywords)
     axis = keywords["dimensions"][0]
@@ -49,16 +47,12 @@ def sorted_otherwise(function: Function, operands: Sequence[Array], keywords: di
 
 def _begun(operands: Sequence[Array], axis: int, random: Any) -> list[Array]:
     """The elements in an order in which equivalent ones may be left."""
-    import numpy as np
-
     drawn = random.permutation(operands[0].shape[axis])
     return [np.take(a, drawn, axis=axis) for a in operands]
 
 
 def _before(comparator: Any, left: Sequence[Array], right: Sequence[Array]) -> Array:
     """At which places the left elements come before the right ones."""
-    import numpy as np
-
     pairs = [side for pair in zip(left, right, strict=True) for side in pair]
     return np.asarray(apply(comparator, *pairs)[0]).astype(np.bool_)
 
@@ -69,8 +63,6 @@ def _ends_of_runs(found: Sequence[Array], before: Function, axis: int, end: Any,
 
     `maximum` gives NaN where there is one; `is_finite` leaves infinities out where there are other numbers.
     """
-    import numpy as np
-
     lines = [np.moveaxis(a if a.dtype.kind in "biufc" else a.astype(np.float64), axis, -1) for a in found]
     length = lines[0].shape[-1]
     begins = np.ones(lines[0].shape, np.bool_)
@@ -90,9 +82,7 @@ def _ends_of_runs(found: Sequence[Array], before: Function, axis: int, end: Any,
 def _is_no_order(left: Sequence[Array], right: Sequence[Array], before: Function, axis: int) -> Array:
     """In which lines the comparator is no order: two sorts leave different elements at a place, or one that comes
     neither before nor after another (NaN) does so to two of which one comes before the other."""
-    import numpy as np
-
-    unlike = (before(left, right) | before(right, left)).any(axis=axis, keepdims=True)
+    unlike: Array = (before(left, right) | before(right, left)).any(axis=axis, keepdims=True)
     for operand in left:
         if operand.dtype.kind in "biu" or not (nan := np.isnan(operand)).any():
             continue
@@ -105,7 +95,5 @@ def _is_no_order(left: Sequence[Array], right: Sequence[Array], before: Function
 
 def _repeated(arrays: Sequence[Array], places: Array, axis: int) -> list[Array]:
     """One element of each line everywhere in it."""
-    import numpy as np
-
     at = np.expand_dims(places, axis)
     return [np.broadcast_to(np.take_along_axis(a, at, axis), a.shape) for a in arrays]

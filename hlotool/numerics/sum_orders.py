@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule
-
-Array: TypeAlias = Any
+from hlotool.ir.arrays import Array, np
 
 #: terms of a sum for which other orders are tried
 _MOST_TERMS = 32
@@ -63,8 +62,6 @@ class SumOrders:
 
 def in_another_order(terms: Sequence[Array], turn: int, random: Any, rounded: Callable[[Array], Array]) -> Array:
     """The sum of terms, every partial sum `rounded`: of three in the order of that turn, of more in a random one."""
-    import numpy as np
-
     left = [terms[(turn + n) % len(terms)] for n in range(len(terms))]
     with np.errstate(all="ignore"):
         while len(left) > 1:

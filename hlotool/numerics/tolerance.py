@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 from hlotool.ir import dtype_of_numpy
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics.judgement import Judgement, Kind, unlike
 from hlotool.numerics.ulps import ulp_distance
-
-Array: TypeAlias = Any
 
 
 @dataclass(frozen=True)
@@ -30,8 +28,6 @@ class Tolerance:
 
     def judge(self, given: Array, reference: Array) -> Judgement:
         """The verdict on each element of an array."""
-        import numpy as np
-
         given, reference = np.asarray(given), np.asarray(reference)
         if (found := unlike(given, reference)) is not None:
             return found

@@ -9,11 +9,8 @@ everything else.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 from hlotool.ir import dtype_of_numpy
-
-Array: TypeAlias = Any
+from hlotool.ir.arrays import Array, np
 
 
 def ordered(array: Array) -> Array:
@@ -21,18 +18,16 @@ def ordered(array: Array) -> Array:
 
     The bit pattern of a float with its sign as the sign of an integer: the formats are ordered that way.
     """
-    import numpy as np
-
     kind = dtype_of_numpy(array.dtype)
     if not kind.is_floating:
         return array.astype(np.int64) if kind.name != "u64" else array
     storage = array.dtype.itemsize
     bits = np.ascontiguousarray(array).reshape(array.shape).view(f"u{storage}")
     if kind.specials == "no sign":  # an exponent only
-        return bits.astype(np.int64)
+        return np.asarray(bits, np.int64)
     sign = bits >> np.array(kind.bits - 1, bits.dtype) & np.array(1, bits.dtype)
     magnitude = (bits & np.array((1 << (kind.bits - 1)) - 1, bits.dtype)).astype(np.int64)
-    return np.where(sign == 1, -magnitude, magnitude)
+    return np.asarray(np.where(sign == 1, -magnitude, magnitude))
 
 
 def ulp_distance(a: Array, b: Array) -> Array:
@@ -42,8 +37,6 @@ def ulp_distance(a: Array, b: Array) -> Array:
     >>> ulp_distance(np.float32([1, 0, np.nan]), np.nextafter(np.float32([1, -0.0, np.nan]), np.float32(2)))
     array([1., 1., 0.])
     """
-    import numpy as np
-
     a, b = np.asarray(a), np.asarray(b)
     if a.dtype != b.dtype or a.shape != b.shape:
         raise TypeError(f"{a.dtype}{a.shape} and {b.dtype}{b.shape} have no distance")
@@ -62,8 +55,6 @@ def ulp_distance(a: Array, b: Array) -> Array:
 
 
 def _complex_distance(a: Array, b: Array) -> Array:
-    import numpy as np
-
     own = np.maximum(ulp_distance(a.real, b.real), ulp_distance(a.imag, b.imag))
     with np.errstate(all="ignore"):
         largest = np.max([np.abs(half) for z in (a, b) for half in (z.real, z.imag)], axis=0)
@@ -73,8 +64,6 @@ def _complex_distance(a: Array, b: Array) -> Array:
 
 def is_nan(array: Array) -> Array:
     """Where an array of any element type holds NaN."""
-    import numpy as np
-
     if array.dtype.kind in "fc":
         return np.isnan(array)
     if not dtype_of_numpy(array.dtype).is_floating:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from hlotool.ir.arrays import np
 from hlotool.numerics.judgement import Judgement, Kind
 
 
 def who_is_right(found: Judgement, side: str, other: str) -> tuple[str, str]:
     """Which side is nearer to the value at higher precision, and a sentence that says why."""
-    import numpy as np
-
     if found.problem:
         return other, "what does not have the declared shape is wrong"
     at = found.worst

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hlotool.ir import KINDS, Attributes, HloComputation, HloInstruction, Shape
+from hlotool.ir.arrays import np
 from hlotool.ops.called import parameter_shapes
 from hlotool.ops.costs import begun, is_free, runs
 from hlotool.ops.flow import AWAITS, Calls, Elements, Flow, Step
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.random_programs import Draw, shape_text
 from hlotool.ops.registry import Attribute, Op, op, require

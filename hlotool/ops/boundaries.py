@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hlotool.ir import DTYPES, DType, HloInstruction
-from hlotool.ops.lazy_numpy import np
+from hlotool.ir.arrays import np
 
 Boundaries = Mapping[int, Sequence[float]]
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
+from hlotool.ir.arrays import Array, np, ufunc
 from hlotool.ops.curves import COUNT
 from hlotool.ops.elementwise import SPECIFICATION, paired
 from hlotool.ops.flow import Elements, Flow
-from hlotool.ops.lazy_numpy import np, ufunc
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute
-from hlotool.ops.numbers import Array, computed, dtype_of, signed_bits, wide_dtype
+from hlotool.ops.numbers import computed, dtype_of, signed_bits, wide_dtype
 from hlotool.ops.random_programs import Draw, Undrawable, own_edges
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import ANY, merged, require_array, require_same_type, require_type, same_dims

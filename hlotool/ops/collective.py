@@ -24,12 +24,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.costs import is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import Effect, Elements, Flow
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Value
-from hlotool.ops.numbers import Array
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import flags_of, listed, require_array

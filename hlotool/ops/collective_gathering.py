@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.asynchronous import contexts
 from hlotool.ops.collective import (
     Ints,
@@ -27,9 +28,7 @@ from hlotool.ops.costs import begun, communicates, is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import AWAITS, EXCHANGES, Effect, Elements, Flow, Step
 from hlotool.ops.groups import GROUPED, group_attributes, lifted_attributes
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64
-from hlotool.ops.numbers import Array
 from hlotool.ops.random_programs import Draw, shape_text
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import listed, same_dims

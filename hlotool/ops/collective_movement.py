@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.collective import (
     Ints,
     device_of,
@@ -21,9 +22,7 @@ from hlotool.ops.costs import communicates
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import EXCHANGES, Effect, Elements, Flow
 from hlotool.ops.groups import group_attributes, lifted_attributes
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array, i64_tensor
-from hlotool.ops.numbers import Array
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import listed, require_array, same_dims

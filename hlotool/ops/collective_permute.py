@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.asynchronous import contexts
 from hlotool.ops.collective import (
     Ints,
@@ -23,9 +24,7 @@ from hlotool.ops.costs import begun, communicates, is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import AWAITS, EXCHANGES, Effect, Elements, Flow, Step
 from hlotool.ops.groups import channel_attributes, lifted_attributes, lifted_table
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute, i64_array, i64_tensor
-from hlotool.ops.numbers import Array
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import listed

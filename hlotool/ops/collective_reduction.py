@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, ReplicaGroups, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.called import parameter_shapes, same_up_to_precision, scalar
 from hlotool.ops.collective import (
     Ints,
@@ -25,9 +26,7 @@ from hlotool.ops.costs import communicates, is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import AWAITS, Calls, Effect, Flow, Step
 from hlotool.ops.groups import GROUPED, group_attributes, lifted_attributes
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, promoted
-from hlotool.ops.numbers import Array
 from hlotool.ops.random_programs import ORDERLESS, Draw, shape_text
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import listed

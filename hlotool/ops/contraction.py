@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hlotool.ir import DTYPES, HloInstruction, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.agreement import contracted_sides
 from hlotool.ops.costs import elements_of, flops
 from hlotool.ops.einsums import lift_einsum
 from hlotool.ops.elementwise import SPECIFICATION
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
-from hlotool.ops.numbers import Array, converted, narrow, product_dtype, wide_dtype
+from hlotool.ops.numbers import converted, narrow, product_dtype, wide_dtype
 from hlotool.ops.random_programs import ORDERLESS, Draw, Drawn
 from hlotool.ops.registry import ConstraintError, op, require
 from hlotool.ops.rules import (

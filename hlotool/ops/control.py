@@ -13,15 +13,14 @@ from hlotool.ir import (
     HloInstruction,
     Shape,
 )
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.boundaries import of_conditional
 from hlotool.ops.called import odd_one, require_parameters
 from hlotool.ops.costs import Cost, Inner, most, runs
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import Calls, Flow
 from hlotool.ops.fused_traffic import cost_of_fusion
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, string
-from hlotool.ops.numbers import Array
 from hlotool.ops.random_programs import ORDERLESS, Draw, shape_text
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import flags_of, same_dims

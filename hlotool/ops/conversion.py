@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import DTYPES, HloInstruction, Shape
+from hlotool.ir.arrays import Array
 from hlotool.ops.boundaries import of_convert
 from hlotool.ops.costs import moves
 from hlotool.ops.curves import COMPONENT
@@ -13,7 +14,7 @@ from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import CONVERTS
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
-from hlotool.ops.numbers import Array, converted, dtype_of, from_bits, narrow, to_bits
+from hlotool.ops.numbers import converted, dtype_of, from_bits, narrow, to_bits
 from hlotool.ops.random_programs import Draw, Undrawable, shape_text, special_integers
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import ANY, FLOAT, require_array, require_type, same_dims, same_size

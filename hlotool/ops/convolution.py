@@ -17,15 +17,15 @@ from hlotool.ir import (
     Window,
     WindowDimension,
 )
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.agreement import features
 from hlotool.ops.contraction import precision_config, precision_words, result_type
 from hlotool.ops.costs import flops
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import lifted_table
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.long_loops import in_time
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array, i64_tensor
-from hlotool.ops.numbers import Array, converted, narrow, product_dtype, wide_dtype
+from hlotool.ops.numbers import converted, narrow, product_dtype, wide_dtype
 from hlotool.ops.random_programs import ORDERLESS, Draw
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import NUMERIC, require_array, same_dims, same_size

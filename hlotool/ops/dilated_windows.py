@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 
 from hlotool.ir import HloInstruction, Shape, Window
-from hlotool.ops.lazy_numpy import np
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.lowering import Emitter, Value, i64_array
-from hlotool.ops.numbers import Array
 from hlotool.ops.registry import value_of
 from hlotool.ops.windows import positions
 

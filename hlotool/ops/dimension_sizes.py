@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from hlotool.ir import Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.costs import is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import PICKS
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.movement import dimension_lowering
-from hlotool.ops.numbers import Array
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import (

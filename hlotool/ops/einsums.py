@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hlotool.ir import HloInstruction, Literal
-from hlotool.ops.lazy_numpy import np
+from hlotool.ir.arrays import np
 from hlotool.ops.lowering import Reader
 
 _DOTS = "..."

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from hlotool.ir import KINDS, DType, HloInstruction, Shape
+from hlotool.ir.arrays import Array
 from hlotool.ops import curves
 from hlotool.ops.accuracy import accurate
 from hlotool.ops.boundaries import Boundaries, of_divide, of_power, of_shift
@@ -25,7 +26,7 @@ from hlotool.ops.integers import (
 )
 from hlotool.ops.lazy_numpy import np, ufunc
 from hlotool.ops.lowering import Emitter, Lowering, Value, renamed
-from hlotool.ops.numbers import Array, computed, dtype_of
+from hlotool.ops.numbers import computed, dtype_of
 from hlotool.ops.random_programs import Recipe, draw_ordered
 from hlotool.ops.registry import Attribute, ConstraintError, Op, register
 from hlotool.ops.rules import (

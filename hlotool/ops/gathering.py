@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.agreement import scattered
 from hlotool.ops.boundaries import of_gather, of_scatter
 from hlotool.ops.called import odd_reducer_part, same_up_to_precision, scalar
 from hlotool.ops.costs import Cost, Inner, elements_of, reads_a_part
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import PICKS, Calls, Flow
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.long_loops import in_time
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64_array, promoted
-from hlotool.ops.numbers import Array
 from hlotool.ops.random_programs import ORDERLESS, Draw, Drawn
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import (

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.ir import UNBOUNDED, HloInstruction, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.boundaries import of_dynamic_slice, of_dynamic_update_slice
 from hlotool.ops.costs import reads_a_part, updates_a_part
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import PICKS, Elements, Flow
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array
-from hlotool.ops.numbers import Array
 from hlotool.ops.random_programs import Draw, Drawn
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import ANY, flags_of, listed, require_array, require_same_type

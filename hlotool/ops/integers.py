@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hlotool.ops.lazy_numpy import np
-from hlotool.ops.numbers import Array, bit_length, dtype_of, from_bits, signed_bits, to_bits
+from hlotool.ir.arrays import Array, np
+from hlotool.ops.numbers import bit_length, dtype_of, from_bits, signed_bits, to_bits
 
 
 def divided(lhs: Array, rhs: Array) -> Array:

@@ -12,9 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from hlotool.ir import Shape
-from hlotool.ops.lazy_numpy import np
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.long_loops import in_time
-from hlotool.ops.numbers import Array
 from hlotool.ops.values import EvaluationError
 
 Config: TypeAlias = Mapping[str, int]

@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 
 from hlotool.ir import HloInstruction, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.costs import elements_of, flops
 from hlotool.ops.curves import DEFINITE, POSITIVE
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import Flow
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.long_loops import in_time
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, enum_attribute, i64_array
-from hlotool.ops.numbers import Array, narrow, wide_dtype
+from hlotool.ops.numbers import narrow, wide_dtype
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import FLOAT_OR_COMPLEX, flags_of, listed, require_type, same_size

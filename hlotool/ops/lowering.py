@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Shape
-from hlotool.ops.lazy_numpy import np
+from hlotool.ir.arrays import np
 from hlotool.ops.table import OPS
 
 #: an SSA value; the value of a tuple is a Python tuple of values, nested as the shape is

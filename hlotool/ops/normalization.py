@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.called import same_up_to_precision, scalar
 from hlotool.ops.costs import Cost, Inner, elements_of, traffic
 from hlotool.ops.elementwise import SPECIFICATION
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, shortest
-from hlotool.ops.numbers import Array, narrow, wide_dtype
+from hlotool.ops.numbers import narrow, wide_dtype
 from hlotool.ops.random_programs import Draw, Drawn
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import FLOAT, flags_of, require_in_range, require_type, same_dims, same_size

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.ir import DType, dtype_of_numpy
-from hlotool.ops.lazy_numpy import np
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
+from hlotool.ir.arrays import Array, np
 
 
 @functools.cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.ir import HloInstruction, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.contraction import (
     Ints,
     contract,
@@ -19,9 +20,7 @@ from hlotool.ops.contraction import (
 )
 from hlotool.ops.costs import elements_of, flops
 from hlotool.ops.elementwise import SPECIFICATION
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
-from hlotool.ops.numbers import Array
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import (

@@ -24,8 +24,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from hlotool.ir import DTYPES, DType, dtype_of_numpy
-from hlotool.ops.lazy_numpy import np
-from hlotool.ops.numbers import Array
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.table import OPS
 
 Dims: TypeAlias = tuple[int, ...]

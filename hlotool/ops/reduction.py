@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.agreement import alike
 from hlotool.ops.called import (
     parameter_shapes,
@@ -17,9 +18,7 @@ from hlotool.ops.called import (
 from hlotool.ops.costs import elements_of, folds
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import REDUCES, Calls, Flow
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, promoted
-from hlotool.ops.numbers import Array
 from hlotool.ops.random_programs import ORDERLESS, Draw, shape_text
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import flags_of, listed, require_array, require_in_range, require_unique, same_dims, same_size

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import DTYPES, UNBOUNDED, HloInstruction, Layout, Shape, SliceDimension
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.conversion import bitcast_elements, declared_array
 from hlotool.ops.costs import is_free, moves
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import FORWARDS, REARRANGES, Elements, Flow
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, i64, i64_array, settled_shape
 from hlotool.ops.movement import transpose_shape
-from hlotool.ops.numbers import Array, from_bits, to_bits
+from hlotool.ops.numbers import from_bits, to_bits
 from hlotool.ops.random_programs import Draw, shape_text
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.ir import UNBOUNDED, HloInstruction, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.contraction import (
     Ints,
     contract,
@@ -16,9 +17,8 @@ from hlotool.ops.contraction import (
 )
 from hlotool.ops.conversion import cast
 from hlotool.ops.elementwise import SPECIFICATION
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Value, i64_array
-from hlotool.ops.numbers import Array, computed, converted
+from hlotool.ops.numbers import computed, converted
 from hlotool.ops.random_programs import ORDERLESS, Draw
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import Attributes, HloComputation, HloInstruction, Literal, Shape
-from hlotool.ops.lazy_numpy import np
+from hlotool.ir.arrays import np
 from hlotool.ops.lowering import Emitter, Value
 
 _INDEX = Shape.array("s64")

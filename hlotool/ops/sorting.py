@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
+from hlotool.ir.arrays import Array
 from hlotool.ops.agreement import alike
 from hlotool.ops.called import odd_one, parameter_shapes, same_up_to_precision, scalar
 from hlotool.ops.choice import total_order
@@ -16,7 +17,7 @@ from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import Calls, Elements, Flow
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64
-from hlotool.ops.numbers import Array, wide_dtype
+from hlotool.ops.numbers import wide_dtype
 from hlotool.ops.random_programs import Draw, Undrawable
 from hlotool.ops.registry import ConstraintError, op, require
 from hlotool.ops.rules import flags_of, listed, require_array, same_dims

@@ -9,8 +9,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from hlotool.ir import OperandSparsity, Shape, Sparsity
-from hlotool.ops.lazy_numpy import np
-from hlotool.ops.numbers import Array
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.registry import require
 from hlotool.ops.values import EvaluationError
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import FrontendAttributes, HloInstruction, Layout, Shape
+from hlotool.ir.arrays import Array
 from hlotool.ops.costs import Cost, Inner, is_free, moves
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import AWAITS, Effect, Elements, Flow, Step
 from hlotool.ops.groups import lifted_table
 from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, string
-from hlotool.ops.numbers import Array
 from hlotool.ops.ordering import TOKEN_SHAPE
 from hlotool.ops.random_programs import Draw, shape_text
 from hlotool.ops.registry import op, require

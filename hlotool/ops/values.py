@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from hlotool.ir import HloComputation, Shape
-from hlotool.ops.lazy_numpy import np
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.long_loops import in_time
-from hlotool.ops.numbers import Array
 
 Value = Any
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import HloComputation, HloInstruction, Shape, Window, WindowDimension
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.agreement import alike
 from hlotool.ops.called import (
     parameter_shapes,
@@ -19,9 +20,7 @@ from hlotool.ops.costs import Cost, Inner, elements_of, folds, traffic
 from hlotool.ops.dilated_windows import emit_select_and_scatter
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import REDUCES
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, i64_tensor, promoted
-from hlotool.ops.numbers import Array
 from hlotool.ops.random_programs import ORDERLESS, Draw, Undrawable
 from hlotool.ops.reduction import Ints, gathered, halves, promoted_operands, require_one_size
 from hlotool.ops.registry import op, require

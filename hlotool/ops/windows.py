@@ -6,10 +6,9 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 from hlotool.ir import Shape, Window, WindowDimension
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.convolution import dilated, window_output
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.long_loops import in_time
-from hlotool.ops.numbers import Array
 from hlotool.ops.registry import require
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from hlotool.reduction.candidate import Array, Candidate
+from hlotool.ir.arrays import Array
+from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle_pool import Maker
 from hlotool.reduction.search_state import Work
 from hlotool.reduction.shrinking import Shrinking

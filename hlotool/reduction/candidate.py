@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from hlotool.ir import HloModule
+from hlotool.ir.arrays import Array
 from hlotool.text import PrintOptions, print_module
 
-Array: TypeAlias = Any
 #: arguments of every device, leaf by leaf
 Rows: TypeAlias = Sequence[Sequence[Array]]
 

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from hlotool.ir.arrays import Array
 from hlotool.process import UserProgram
-from hlotool.reduction.candidate import Array, Candidate
+from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle import NOTHING, Interest, Sighting
 from hlotool.text import print_module
 

@@ -10,8 +10,9 @@ from typing import Any
 from hlotool.diagnostics import HloError
 from hlotool.execution import Moment, Program, arguments_for, evaluate_program, flat
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
+from hlotool.ir.arrays import Array
 from hlotool.process import work_time
-from hlotool.reduction.candidate import Array, Candidate, Rows
+from hlotool.reduction.candidate import Candidate, Rows
 
 #: bytes of values that are kept
 _KEPT = 1 << 30

@@ -19,8 +19,9 @@ from functools import partial
 
 from hlotool.execution import leaves
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule
+from hlotool.ir.arrays import Array
 from hlotool.passes.edit import Editing, Section, all_inlined, is_cuttable, results_of, section
-from hlotool.reduction.candidate import Array, Candidate, Rows
+from hlotool.reduction.candidate import Candidate, Rows
 from hlotool.reduction.entry_values import Values, values_of
 from hlotool.reduction.oracle_pool import Maker
 from hlotool.reduction.search_state import Work

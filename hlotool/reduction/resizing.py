@@ -15,8 +15,9 @@ from functools import partial
 from typing import Any
 
 from hlotool.ir import DTYPES, Attributes, HloInstruction, HloModule, Literal, Padding, Shape, Window
+from hlotool.ir.arrays import Array
 from hlotool.passes.edit import Editing, clone_module
-from hlotool.reduction.candidate import Array, Candidate, Rows
+from hlotool.reduction.candidate import Candidate, Rows
 from hlotool.reduction.oracle_pool import Maker
 from hlotool.reduction.search_state import Work
 

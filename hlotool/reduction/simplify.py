@@ -7,8 +7,9 @@ from dataclasses import replace
 from functools import partial
 
 from hlotool.ir import HloInstruction, Literal
+from hlotool.ir.arrays import Array
 from hlotool.passes.edit import Editing, renamed, without_layouts, without_metadata
-from hlotool.reduction.candidate import Array, Candidate
+from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle_pool import Maker
 from hlotool.reduction.search_state import Work
 from hlotool.reduction.shrinking import Shrinking

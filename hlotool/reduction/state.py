@@ -15,9 +15,10 @@ from pathlib import Path
 
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, storable
+from hlotool.ir.arrays import Array
 from hlotool.passes.read import parse
 from hlotool.process import OwnFiles
-from hlotool.reduction.candidate import Array, Candidate
+from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.codes import OTHER_STATE
 from hlotool.reduction.oracle import Interest
 from hlotool.reduction.reducer import Options

@@ -15,7 +15,6 @@ import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import (
@@ -34,6 +33,7 @@ from hlotool.execution import (
     run_limit,
 )
 from hlotool.ir import HloInstruction, HloModule
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics import (
     SMALL,
     Allowance,
@@ -62,8 +62,6 @@ from hlotool.verdict.dependence import Dependence
 from hlotool.verdict.findings import Comparison, Finding
 from hlotool.verdict.open_elements import OpenElements
 from hlotool.verdict.run_observer import Coverage, Watch, sides_of
-
-Array: TypeAlias = Any
 
 #: seconds for a module, by default
 TIME_BUDGET = 10.0
@@ -392,8 +390,6 @@ class _Work:
 
     def _note(self, case: _Case) -> None:
         """What the results of one more set say about the worth of agreement."""
-        import numpy as np
-
         assert case.reference is not None
         rows = [leaf for row in case.reference for leaf in row]
         for leaf in rows:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from hlotool.diagnostics import Diagnostic
+from hlotool.ir.arrays import Array
 from hlotool.numerics import Judgement, Kind
 
-Array: TypeAlias = Any
 Verdict: TypeAlias = Literal["agree", "differ", "none"]
 
 

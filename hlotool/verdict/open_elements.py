@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from hlotool.ir.arrays import Array
 from hlotool.numerics import Judgement, Kind
 
-Array: TypeAlias = Any
 #: side, device and leaf of a result
 Place: TypeAlias = tuple[str, int, int]
 #: a place, and the dimensions that a result has there: those of dynamic ones change with the arguments

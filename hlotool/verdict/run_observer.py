@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 from hlotool.diagnostics import HloError
 from hlotool.execution import TIMEOUT, OutOfTime, Program, evaluate_program, run_limit
 from hlotool.ir import HloInstruction
+from hlotool.ir.arrays import Array, np
 from hlotool.process import work_time
 
-Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
 
 #: rounds of loops in one run; more are taken for no end
@@ -82,7 +82,8 @@ class Watch:
         def call(pred: Array, *values: Array) -> Array:
             if self.coverage is not None and pred.size:
                 self.coverage.take(instruction, *([0] if pred.any() else []), *([] if pred.all() else [1]))
-            return function(pred, *values)
+            found: Array = function(pred, *values)
+            return found
 
         return call
 
@@ -92,7 +93,8 @@ class Watch:
                 below, above = value < low, value > high
                 self.coverage.take(instruction, *([0] if below.any() else []), *([2] if above.any() else []),
                                    *([] if (below | above).all() else [1]))
-            return function(low, value, high)
+            found: Array = function(low, value, high)
+            return found
 
         return call
 
@@ -135,8 +137,6 @@ class Watch:
 
 def is_finite(value: Any) -> bool:
     """Whether a value, tuples and tokens included, holds neither NaN nor infinities."""
-    import numpy as np
-
     if isinstance(value, tuple):
         return all(map(is_finite, value))
     if value is None or getattr(value, "dtype", None) is None or value.dtype.kind in "biu":

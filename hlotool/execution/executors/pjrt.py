@@ -25,6 +25,7 @@ from hlotool.execution.executor import (
 )
 from hlotool.execution.pjrt_clients import ClientName, absolute, client, client_named, is_harmless
 from hlotool.execution.program import Program, located
+from hlotool.ir.arrays import np
 from hlotool.process import Refusal
 
 #: targets of jax.pure_callback and the like: the call holds the address of a Python object
@@ -188,7 +189,6 @@ def _computed(job: Job, argument_sets: Sequence[PerDevice]) -> Results:
 def _load_kernels(code: bytes) -> None:
     """Make known what jaxlib's own custom calls on the CPU lead to."""
     if b"lapack_" in code:
-        import numpy as np
         from jaxlib import lapack
 
         # Its functions are null pointers until jaxlib has looked them up.
@@ -204,7 +204,6 @@ def _load_kernels(code: bytes) -> None:
 
 
 def _compiled(job: Job) -> tuple[Any, Any]:
-    import numpy as np
     from jaxlib import xla_client
 
     made, replicas, partitions = client(job.client), job.replicas, job.partitions
@@ -269,7 +268,6 @@ def _marked_manual(code: bytes) -> bytes:
 def _execute_each(executable: Any, devices: Sequence[Any], arguments: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """Each device runs on arguments of its own; arrays only: the results by device."""
     import jax
-    import numpy as np
 
     if len(devices) == 1:
         given = jax.device_put(list(arguments[0]), devices[0])
@@ -284,7 +282,6 @@ def _execute_each(executable: Any, devices: Sequence[Any], arguments: Sequence[S
 def _stacked(shards: Sequence[Any], devices: Sequence[Any]) -> Any:
     """One JAX array of those shards, one on each device."""
     import jax
-    import numpy as np
 
     mesh = jax.sharding.Mesh(np.array(devices), ("device",))
     dims = shards[0].shape
@@ -309,7 +306,6 @@ class _Tiling:
     """Where each device's part of an array lies. Source: xla_data.proto, OpSharding."""
 
     def __init__(self, proto: Any, rank: int, devices: int) -> None:
-        import numpy as np
         from jaxlib import xla_client
 
         sharding = xla_client.HloSharding.from_proto(proto)
@@ -332,8 +328,6 @@ class _Tiling:
 
 def _shards(array: Any, tiling: _Tiling) -> list[Any]:
     """The part of each device."""
-    import numpy as np
-
     # What does not divide is filled up behind its end.
     missing = [-size % tiles for size, tiles in zip(array.shape, tiling.tiles, strict=True)]
     if any(missing):
@@ -346,8 +340,6 @@ def _shards(array: Any, tiling: _Tiling) -> list[Any]:
 
 def _whole(parts: Sequence[Any], tiling: _Tiling) -> Any:
     """The array whose parts those are."""
-    import numpy as np
-
     sizes = parts[0].shape
     whole = np.empty([size * tiles for size, tiles in zip(sizes, tiling.tiles, strict=True)], parts[0].dtype)
     for device, part in enumerate(parts):

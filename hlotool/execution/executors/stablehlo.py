@@ -13,6 +13,7 @@ from typing import Any
 
 from hlotool.execution.executor import Executor, PerDevice, Results, cpu_environment, library_versions
 from hlotool.execution.program import Program
+from hlotool.ir.arrays import np
 from hlotool.process import Refusal, processors
 
 #: operations at which the interpreter ends its process
@@ -107,8 +108,6 @@ def _expand(module: Any) -> None:
 
 def _parts(array: Any) -> list[Any]:
     """An array as arrays of integers: its bits; the two halves of a complex one."""
-    import numpy as np
-
     array = np.ascontiguousarray(array).reshape(array.shape)  # ascontiguousarray makes scalars one-dimensional
     if array.dtype.kind == "c":
         return [*_parts(array.real), *_parts(array.imag)]
@@ -231,14 +230,11 @@ def _wrapped(module: Any, replicas: int, partitions: int) -> tuple[str, list[str
 
 def _joined(values: Sequence[Any], outputs: Sequence[str], count: int) -> list[list[Any]]:
     """The integers that came out as arrays of the real element types, a list for each device."""
-    import numpy as np
-
     parts = iter([np.array(v) for v in values])
     return [[_typed(t, parts) for t in outputs] for _ in range(count)]
 
 
 def _typed(type_: str, parts: Any) -> Any:
-    import numpy as np
 
     from hlotool.ir import DTYPES
 

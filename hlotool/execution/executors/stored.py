@@ -15,6 +15,7 @@ from typing import Any
 from hlotool.execution.array_files import read_array_file, typed
 from hlotool.execution.executor import Executor, PerDevice, Results
 from hlotool.execution.program import Program
+from hlotool.ir.arrays import Array
 from hlotool.process import Refusal
 
 
@@ -37,7 +38,7 @@ class Stored(Executor):
         rows = [arrays[d * count:(d + 1) * count] if len(arrays) > count else arrays for d in range(work.devices)]
         return [rows for _ in argument_sets]
 
-    def _recorded(self) -> list[object] | None:
+    def _recorded(self) -> list[Array] | None:
         """The result of the run that an HloSnapshot holds; None for other files."""
         from hlotool.proto import looks_like_proto, read_snapshot
         from hlotool.text.input_files import bytes_of, uncompressed
@@ -60,7 +61,7 @@ class Stored(Executor):
     def stored_arrays(self) -> dict[str, Any] | None:
         return None if self._recorded() is not None else read_array_file(self.argument)
 
-    def _arrays(self, work: Program) -> list[object]:
+    def _arrays(self, work: Program) -> list[Array]:
         if (recorded := self._recorded()) is not None:
             return recorded
         held = read_array_file(self.argument)
