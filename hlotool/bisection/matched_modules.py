@@ -1,55 +1,50 @@
-"""Two modules on one set of arguments, side by side: what the second changes is held against the first where it stands.
+"""Compares two modules on one set of arguments, instruction by instruction.
 
     before                                  after
     a = multiply(x, 3)                      c = multiply(x, 6)            c has the value of b, but for a rounding of
     b = multiply(a, 2)                      r = tanh(c)                   what b is computed of: from there on r is r
     r = tanh(b)
 
-Numbers (canonical_form.py) say what both modules share. A new number of the second module is computed from the values
-of the first; where it has the value of one there, it is *matched*, and what follows from it has the number that it has
-in the first module (congruence), so that nothing else need be computed. A match up to rounding is judged alone: by the
-shadow and samples of the few instructions between it and what both modules share.
+Values of one number (canonical_form.py) are shared by both modules. A new number of the second module is computed from
+the values of the first; if one of the first has its value, both are a pair, and what follows from it has the number
+that it has in the first module (congruence), so that nothing else need be computed. A pair up to rounding is judged by
+itself: by the shadow and samples of the few instructions between it and what both modules share.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.bisection.canonical_form import CanonicalForm
 from hlotool.bisection.remembered_values import RememberedValues, Unknown
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
 from hlotool.ir import dtype_of_numpy
+from hlotool.ir.arrays import Array, digest
 from hlotool.numerics import Evidence, Judgement, Kind, Known, Rows, Way, judge
-from hlotool.passes.equality import leaf_numbers
+from hlotool.passes.equality import ValueIndex, leaf_numbers
 
-Array: TypeAlias = Any
-
-#: instructions between a match and what is shared; of more, values are judged where results are
+#: instructions between a pair and what is shared; with more, only results are judged
 _DEEPEST = 160
-#: values of one shape that a new one is held against
+#: values of one size with which a new one is compared
 _CANDIDATES = 48
-#: how far apart two ways to compute a value may be, as a share of the largest element, by mantissa bits
-_LOOSE = {52: 1e-9, 23: 1e-4, 10: 1e-2}
-_NARROW = 5e-2
 
 
 @dataclass
-class Match:
+class PairedResults:
     """The outcome for two modules."""
 
-    #: results of the second module that are those of the first, by match or congruence
+    #: results of the second module that are those of the first, by a pair or congruence
     settled: set[int] = field(default_factory=set)
-    #: kinds of elements of all that was matched
+    #: kinds of elements of all pairs
     counts: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass
 class MatchedValues:
-    """The values of a chain's modules on one set of arguments, each module matched with the one before it."""
+    """The values of a chain's modules on one set of arguments, each module paired with the one before it."""
 
     form: CanonicalForm
     values: RememberedValues
@@ -58,20 +53,20 @@ class MatchedValues:
     _closures: dict[tuple[int, ...], set[int]] = field(default_factory=dict)
     _refused: set[int] = field(default_factory=set)
 
-    def match(self, before: tuple[int, ...], after: tuple[int, ...], program: Program) -> Match:
-        """Match the second module's numbers with the first one's. Raises HloError, OutOfTime."""
+    def match(self, before: tuple[int, ...], after: tuple[int, ...], program: Program) -> PairedResults:
+        """Pair the second module's numbers with the first one's. Raises HloError, OutOfTime."""
         self.values.of(program, before)
-        work = _Matching(self, self._closure(before), self._closure(after))
+        work = _ModulePair(self, self._closure(before), self._closure(after))
         for number in sorted(work.right - work.left):
             work.settle(number)
-        found = Match(counts=work.counts)
+        found = PairedResults(counts=work.counts)
         for place, (one, other) in enumerate(zip(before, after, strict=True)):
             if one == other or work.partner.get(other) == one or work.is_same_result(other, one):
                 found.settled.add(place)
         return found
 
     def _closure(self, results: tuple[int, ...]) -> set[int]:
-        """All numbers that results consist of."""
+        """Return all numbers that results consist of."""
         found = self._closures.get(results)
         if found is None:
             found, stack = set(), list(results)
@@ -84,8 +79,8 @@ class MatchedValues:
         return found
 
 
-class _Matching:
-    """One pair of modules at work."""
+class _ModulePair:
+    """Two modules while their numbers are paired."""
 
     def __init__(self, whole: MatchedValues, left: set[int], right: set[int]) -> None:
         self.whole, self.form, self.values = whole, whole.form.numbering, whole.values
@@ -93,22 +88,15 @@ class _Matching:
         self.left, self.right = left, right
         #: new numbers of the second module -> numbers of the first
         self.partner: dict[int, int] = {}
-        #: those with another value than what stands for them, and all that follows from them: judged where results are
+        #: numbers with another value than their partner, and all that follows from them: judged where results are
         self.astray: set[int] = set()
         #: partners in other dimensions: no congruence follows, but what is computed of them begins there
         self.reshaped: dict[int, int] = {}
         self.counts: Counter[str] = Counter()
-        self._digests: dict[bytes, dict[tuple[int, ...], int]] = {}
-        self._alike: dict[tuple[str, tuple[int, ...]], list[int]] = {}
+        self._known = ValueIndex[int](_CANDIDATES)
         for number in sorted(left - right):
-            if self.values.knows(number):
-                self._enter(number, self.values.value(number))
-
-    def _enter(self, number: int, value: Array) -> None:
-        if getattr(value, "dtype", None) is None:
-            return
-        self._digests.setdefault(_digest(value), {}).setdefault(value.shape, number)
-        self._alike.setdefault((value.dtype.name, value.shape), []).append(number)
+            if self.values.knows(number) and _is_array(value := self.values.value(number)):
+                self._known.add(number, value)
 
     def settle(self, number: int) -> None:
         """Find the partner of a new number, by congruence or by value."""
@@ -125,14 +113,14 @@ class _Matching:
         except Unknown:
             self.whole._refused.add(number)
             return
-        if getattr(value, "dtype", None) is None:
+        if not _is_array(value):
             return
-        equal = self._digests.get(_digest(value))
-        if equal is not None:
-            if value.shape in equal:
-                self._join(number, equal[value.shape])
+        if equal := self._known.equal(value):
+            same = next((n for n in equal if self.values.value(n).shape == value.shape), None)
+            if same is not None:
+                self._join(number, same)
             else:
-                self.reshaped[number] = next(iter(equal.values()))
+                self.reshaped[number] = equal[0]
             return
         if any(o in self.astray for o in operands):
             self.astray.add(number)
@@ -148,12 +136,12 @@ class _Matching:
         self._join(number, near)
 
     def is_same_result(self, number: int, wanted: int) -> bool:
-        """Whether a result that matched nothing, or something else, is the one of the first module by itself."""
+        """Return True if a result without this partner agrees with the first module's by itself."""
         try:
             value, reference = self.values.one(number), self.values.one(wanted)
         except Unknown:
             return False
-        if getattr(value, "dtype", None) is None or _digest(value) == _digest(reference):
+        if not _is_array(value) or digest(value) == digest(reference):
             return True
         if number in self.astray:
             return False
@@ -169,30 +157,15 @@ class _Matching:
             self.values.put(number, self.values.value(partner))
 
     def _nearest(self, value: Array) -> int | None:
-        """The number of the first module whose value is nearest, if it may be another way to compute it."""
-        import numpy as np
-
+        """Return the number of the first module whose value of these dimensions is nearest; None: none is near."""
         kind = dtype_of_numpy(value.dtype)
         if not (kind.is_floating or kind.is_complex) or not value.size:
             return None
-        bits = kind.component.mantissa_bits
-        best, found = _LOOSE.get(bits, _NARROW), None
-        wide = np.complex128 if kind.is_complex else np.float64
-        with np.errstate(all="ignore"):
-            own = value.astype(wide)
-            finite = np.isfinite(own)
-            for number in self._alike.get((value.dtype.name, value.shape), ())[-_CANDIDATES:]:
-                other = self.values.value(number).astype(wide)
-                if not np.array_equal(finite, np.isfinite(other)):
-                    continue
-                largest = np.abs(other[finite]).max(initial=0.0)
-                away = np.abs(own - other)[finite].max(initial=0.0)
-                if largest and away <= best * largest:
-                    best, found = away / largest, number
-        return found
+        found = [(away, -n) for away, n in self._known.near(value) if self.values.value(n).shape == value.shape]
+        return -min(found)[1] if found else None
 
     def _judged(self, number: int, partner: int, value: Array) -> Judgement | None:
-        """The verdict on a value, by what the partner's own instructions allow; None: too many of them."""
+        """Return the verdict on a value, by what the partner's own instructions allow; None: they are too many."""
         reference = self.values.value(partner)
         found = judge(value, Known(reference))
         if not found.is_wrong or found.problem:
@@ -214,7 +187,7 @@ class _Matching:
             return None
 
     def _frontier(self, number: int, stops: set[int]) -> set[int] | None:
-        """The numbers where what a value is computed of begins to be known; None: too many are between."""
+        """Return the known numbers that a value is computed of; None: too many instructions are between."""
         seen, ends, stack = set[int](), set[int](), [number]
         while stack:
             here = stack.pop()
@@ -231,9 +204,6 @@ class _Matching:
         return ends
 
 
-def _digest(array: Array) -> bytes:
-    """The same for the same elements of one type in the same order, whatever the dimensions."""
-    import numpy as np
-
-    array = np.ascontiguousarray(array)
-    return hashlib.blake2b(array.tobytes(), digest_size=16, key=array.dtype.name.encode()).digest()
+def _is_array(value: Any) -> bool:
+    """Return False for tokens and tuples."""
+    return getattr(value, "dtype", None) is not None

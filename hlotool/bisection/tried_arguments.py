@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.bisection.canonical_form import CanonicalForm
-from hlotool.bisection.matched_modules import Match, MatchedValues
+from hlotool.bisection.matched_modules import MatchedValues, PairedResults
 from hlotool.bisection.remembered_values import RememberedValues, Unknown
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
@@ -79,7 +79,7 @@ class TriedArguments:
             return Watch(until=self.until).run(program, rows)
         return computed(program, rows, way)
 
-    def match(self, before: Stage, after: Stage) -> Match | None:
+    def match(self, before: Stage, after: Stage) -> PairedResults | None:
         """The results of the second module that are those of the first, instruction by instruction; None: unknown."""
         if before.numbers is None or after.numbers is None or before.program.devices != 1 \
                 or before.key in self._whole or after.key in self._whole:

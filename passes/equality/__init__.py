@@ -2,7 +2,6 @@
 
 from hlotool.passes.equality.differences import Change, Diff, diff
 from hlotool.passes.equality.fingerprints import fingerprint, size_blind_fingerprint
-from hlotool.passes.equality.matching import Matching
 from hlotool.passes.equality.numbering import NOT_COMPARED, Node, NotComparable, Numbering, Value, gone, leaf_numbers
 from hlotool.passes.equality.numbering_rules import (
     ALONG_PASSES,
@@ -13,10 +12,12 @@ from hlotool.passes.equality.numbering_rules import (
     same_up_to,
 )
 from hlotool.passes.equality.op_name_matching import FATES, Became, became, is_optimised
+from hlotool.passes.equality.pairing import Candidates, ValueIndex, are_near, op_name
 from hlotool.passes.equality.structure import Aspects, Structure
 
 __all__ = [
     "ALONG_PASSES", "CONVERSIONS", "EXACT", "FATES", "NOT_COMPARED", "REASSOCIATING", "SIMPLIFICATIONS", "Aspects",
-    "Became", "Change", "Diff", "Matching", "Node", "NotComparable", "Numbering", "Structure", "Value", "became",
-    "diff", "fingerprint", "gone", "is_optimised", "leaf_numbers", "same_up_to", "size_blind_fingerprint",
+    "Became", "Candidates", "Change", "Diff", "Node", "NotComparable", "Numbering", "Structure", "Value", "ValueIndex",
+    "are_near", "became", "diff", "fingerprint", "gone", "is_optimised", "leaf_numbers", "op_name", "same_up_to",
+    "size_blind_fingerprint",
 ]

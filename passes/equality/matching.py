@@ -1,33 +1,33 @@
-"""Which instruction of one computation stands for which of another, by structure: from operands up and users down."""
+"""Pairs the instructions of two computations by structure: from operands up and from users down."""
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from hlotool.ir import HloComputation, HloInstruction, post_order
+from hlotool.passes.equality.pairing import Pairing
 from hlotool.passes.equality.structure import Structure, has_effect
 
 #: users by operand, its place among theirs, and their opcode
 _Users: TypeAlias = dict[tuple[HloInstruction, int, str], list[HloInstruction]]
 
 
-class Matching:
-    """Two computations and the pairs of their instructions, found by `run`."""
+class Matching(Pairing[HloInstruction]):
+    """The instructions of two computations, and their pairs, found by `run`."""
 
     def __init__(self, left: HloComputation, right: HloComputation, structure: Structure, by_name: bool) -> None:
+        super().__init__(left.instructions, right.instructions)
         self.left = left
         self.right = right
         self.structure = structure
         self.by_name = by_name
-        self.partner: dict[HloInstruction, HloInstruction] = {}
-        self.taken: dict[HloInstruction, HloInstruction] = {}
         self._numbers: tuple[set[int], set[int]] = (set(), set())
 
     @property
     def roots_equal(self) -> bool:
-        """Whether both roots are of one structure."""
+        """True if both roots are of one structure."""
         numbers = self.structure.instructions
         return numbers[self.left.root] == numbers[self.right.root]
 
@@ -37,36 +37,30 @@ class Matching:
         self._numbers = ({numbers[i] for i in self.left.instructions}, {numbers[i] for i in self.right.instructions})
         self._parameters()
         if self.by_name:
-            self._in_order(lambda i: (i.name, i.opcode))
-        self._in_order(numbers.__getitem__)
+            self.pair(lambda i: (i.name, i.opcode))
+        self.pair(numbers.__getitem__)
         self._down([(self.left.root, self.right.root)])
         self._up()
         self._up(relaxed=True)
         self._down(list(self.partner.items()), relaxed=True)
-        self._in_order(self.structure.own)
+        self.pair(self.structure.own)
         self._down(list(self.partner.items()))
-        self._in_order(lambda i: (i.opcode, i.shape.without_layout()))
+        self.pair(lambda i: (i.opcode, i.shape.without_layout()))
         self._down(list(self.partner.items()), relaxed=True)
         self._untwist()
 
-    def rest(self, side: int) -> list[HloInstruction]:
-        """The instructions of one side that have no partner, in order."""
-        if side == 0:
-            return [i for i in self.left.instructions if i not in self.partner]
-        return [i for i in self.right.instructions if i not in self.taken]
-
     def is_repeated(self, instruction: HloInstruction, side: int) -> bool:
-        """Whether the other side has the same value, so that nothing is lost without this instruction."""
+        """Return True if the other side has the same value, so that nothing is lost without this instruction."""
         return (self.structure.instructions[instruction] in self._numbers[1 - side]
                 and not has_effect(instruction, self.structure.effects))
 
     def same(self, left: HloInstruction, right: HloInstruction) -> bool:
-        """Whether two instructions are a pair, or of one structure."""
+        """Return True if two instructions are a pair, or of one structure."""
         return (self.partner.get(left) is right
                 or self.structure.instructions[left] == self.structure.instructions[right])
 
     def same_set(self, left: Sequence[HloInstruction], right: Sequence[HloInstruction]) -> bool:
-        """Whether two sets of instructions are the same."""
+        """Return True if two sets of instructions are the same."""
         if not left and not right:
             return True
         numbers = self.structure.instructions
@@ -75,54 +69,41 @@ class Matching:
         other = [numbers[i] for i in right if self.taken.get(i) not in in_left]
         return sorted(rest) == sorted(other)
 
-    def _add(self, left: HloInstruction, right: HloInstruction) -> None:
-        self.partner[left] = right
-        self.taken[right] = left
-
     def _parameters(self) -> None:
         other = {p.parameter_number: p for p in self.right.parameters()}
         for parameter in self.left.parameters():
             if (found := other.get(parameter.parameter_number)) is not None:
-                self._add(parameter, found)
-
-    def _in_order(self, key: Callable[[HloInstruction], Hashable]) -> None:
-        """Match the instructions of one key in their order."""
-        waiting: dict[Hashable, deque[HloInstruction]] = defaultdict(deque)
-        for instruction in self.rest(1):
-            waiting[key(instruction)].append(instruction)
-        for instruction in self.rest(0) if waiting else ():
-            if found := waiting.get(key(instruction)):
-                self._add(instruction, found.popleft())
+                self.add(parameter, found)
 
     def _down(self, start: Sequence[tuple[HloInstruction, HloInstruction]], relaxed: bool = False) -> None:
-        """Match operands of pairs that differ: those of one opcode, or also (relaxed) of one shape."""
+        """Pair operands of pairs that differ: those of one opcode, or also (relaxed) of one shape."""
         numbers = self.structure.instructions
         stack = list(reversed(start))
         if not relaxed and len(start) == 1:
             (roots,) = start
             if not self._alike(*roots, relaxed=True):
                 stack.clear()
-            elif self._are_free(*roots):
-                self._add(*roots)
+            elif self.are_free(*roots):
+                self.add(*roots)
         while stack:
             left, right = stack.pop()
             if self.partner.get(left) is not right or numbers[left] == numbers[right]:
                 continue
             for pair in self._aligned(left.operands, right.operands):
-                if self._are_free(*pair) and self._alike(*pair, relaxed):
-                    self._add(*pair)
+                if self.are_free(*pair) and self._alike(*pair, relaxed):
+                    self.add(*pair)
                     stack.append(pair)
 
     def _aligned(self, left: Sequence[HloInstruction], right: Sequence[HloInstruction]
                  ) -> Iterator[tuple[HloInstruction, HloInstruction]]:
-        """Operands side by side; where one side has more, those without a partner in order."""
+        """Yield operands side by side; where one side has more, those without a partner in order."""
         if len(left) != len(right):
             left = [i for i in left if i not in self.partner]
             right = [i for i in right if i not in self.taken]
         return zip(left, right, strict=False)
 
     def _untwist(self) -> None:
-        """Where two pairs are as good crossed, cross them if a user asks for it."""
+        """Cross two pairs that are as good crossed, if a user asks for it."""
         numbers, own = self.structure.instructions, self.structure.own
         for user, other in list(self.partner.items()):
             if numbers[user] == numbers[other]:
@@ -134,15 +115,12 @@ class Matching:
                 if numbers[left] == numbers[left_to] or numbers[right] == numbers[right_from]:
                     continue
                 if own(right_from) == own(left_to) and self._agree(left, right) and self._agree(right_from, left_to):
-                    self._add(left, right)
-                    self._add(right_from, left_to)
+                    self.add(left, right)
+                    self.add(right_from, left_to)
 
     def _agree(self, left: HloInstruction, right: HloInstruction) -> bool:
-        """Whether all operands are pairs already."""
+        """Return True if all operands are pairs already."""
         return len(left.operands) == len(right.operands) and all(map(self.same, left.operands, right.operands))
-
-    def _are_free(self, left: HloInstruction, right: HloInstruction) -> bool:
-        return left not in self.partner and right not in self.taken
 
     def _alike(self, left: HloInstruction, right: HloInstruction, relaxed: bool) -> bool:
         if "parameter" in (left.opcode, right.opcode):
@@ -151,7 +129,7 @@ class Matching:
                                                and left.shape.without_layout() is right.shape.without_layout())
 
     def _up(self, relaxed: bool = False) -> None:
-        """Match users of pairs: of one opcode (relaxed: of any), with a matched operand in the same place."""
+        """Pair users of pairs: of one opcode (relaxed: of any), with a paired operand in the same place."""
         users: _Users = defaultdict(list)
         for instruction in self.rest(1):
             for place, operand in enumerate(instruction.operands):
@@ -163,13 +141,13 @@ class Matching:
             if instruction in waiting:
                 found = self._best(instruction, self._candidates(instruction, users, relaxed))
                 if found is not None:
-                    self._add(instruction, found)
+                    self.add(instruction, found)
 
     def _candidates(self, instruction: HloInstruction, users: _Users, relaxed: bool) -> Iterator[HloInstruction]:
         for place, operand in enumerate(instruction.operands):
             partner = self.partner.get(operand)
             if partner is not None:
-                # Hubs such as a zero have users without end, and tell nothing about one of them.
+                # Hubs such as a zero have too many users to tell anything about one of them.
                 found = users.get((partner, place, "" if relaxed else instruction.opcode), ())[:64]
                 yield from (f for f in found if self._alike(instruction, f, relaxed))
 
@@ -186,7 +164,7 @@ class Matching:
 
 
 def live(computation: HloComputation, keeps: Callable[[HloInstruction], bool]) -> set[HloInstruction]:
-    """What the root, parameters and instructions that `keeps` names depend on, themselves included."""
+    """Return what the root, the parameters and the instructions of `keeps` depend on, themselves included."""
     found: set[HloInstruction] = set()
     waiting = [computation.root, *(i for i in computation.instructions if i.opcode == "parameter" or keeps(i))]
     while waiting:
