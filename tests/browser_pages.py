@@ -1,4 +1,7 @@
-"""Pages in a real Chromium: the browser that is installed, driven by playwright. Tests skip where either is missing."""
+"""Pages in a real Chromium: the browser that is installed, driven by playwright. Tests skip where either is missing.
+
+Letters come from the fonts of the folder `fonts` and no others, so that pages look alike on every machine with Linux.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import contextlib
 import os
 import pathlib
 import shutil
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,16 +18,32 @@ import pytest
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
+_FONTS = pathlib.Path(__file__).parent / "fonts"
+_PREFERRED = {"sans-serif": "DejaVu Sans", "serif": "DejaVu Sans", "system-ui": "DejaVu Sans",
+              "monospace": "DejaVu Sans Mono"}
+
+
+def _font_configuration(folder: str) -> str:
+    """Return the text of a file for fontconfig that knows the fonts of the tests alone, and keeps its cache there."""
+    aliases = "".join(f"<alias binding='strong'><family>{name}</family><prefer><family>{font}</family></prefer>"
+                      "</alias>\n" for name, font in _PREFERRED.items())
+    return (f"<?xml version='1.0'?>\n<!DOCTYPE fontconfig SYSTEM 'fonts.dtd'>\n<fontconfig>\n<dir>{_FONTS}</dir>\n"
+            f"<cachedir>{folder}/cache</cachedir>\n{aliases}</fontconfig>\n")
+
+
 @contextlib.contextmanager
 def browser() -> Iterator[Any]:
-    """A browser without a window. Skips the test where none can be started."""
+    """Start a browser without a window. Skips the test where none can be started."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     found = os.environ.get("HLOTOOL_BROWSER") or next(filter(None, map(shutil.which, _NAMES)), None)
     if found is None:
         pytest.skip("no Chromium is installed")
-    with playwright.sync_playwright() as started:
+    with playwright.sync_playwright() as started, tempfile.TemporaryDirectory() as folder:
+        configuration = pathlib.Path(folder) / "fonts.conf"
+        configuration.write_text(_font_configuration(folder), "utf-8")
         # As root, and without user namespaces, Chromium starts only without its sandbox; the pages are ours
-        running = started.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        running = started.chromium.launch(executable_path=found, args=["--no-sandbox"],
+                                          env={**os.environ, "FONTCONFIG_FILE": str(configuration)})
         try:
             yield running
         finally:

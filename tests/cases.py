@@ -10,15 +10,26 @@ import pathlib
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from hlotool.conformance.samples import literal, sections
 
-__all__ = ["GOLDEN", "SAMPLES", "Case", "check_close", "check_golden", "literal", "load", "load_ops"]
+__all__ = ["GOLDEN", "SAMPLES", "Case", "bits", "check_close", "check_golden", "literal", "load", "load_ops"]
 
 SAMPLES = pathlib.Path(__file__).parents[1] / "samples"
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 
 _ARROW = "\n// ==>\n"
+
+
+def bits(array: Any) -> bytes:
+    """Return the bytes of an array in which every NaN is the same: its sign depends on the processor that made it."""
+    found = np.stack([array.real, array.imag]) if np.iscomplexobj(array) else np.array(array)
+    is_nan = found != found  # noqa: PLR0124 - asked of types for which NumPy has no isnan
+    if is_nan.any():
+        found[is_nan] = np.nan
+    return found.tobytes()
 
 
 @dataclass

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from waiting import PATIENCE
 
 from hlotool.cli import main, main_convert, main_lint
 
@@ -39,7 +40,7 @@ def good(tmp_path: pathlib.Path) -> pathlib.Path:
 
 def child(*args: str, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([sys.executable, "-m", "hlotool", *args], input=stdin, capture_output=True, check=False,
-                          env={**os.environ, **environment}, timeout=60)
+                          env={**os.environ, **environment}, timeout=PATIENCE)
 
 
 # The command line itself.
@@ -122,7 +123,7 @@ def test_an_interrupt_at_any_moment(moment: str) -> None:
 @contextlib.contextmanager
 def ended_at_last(process: subprocess.Popen[bytes]) -> Iterator[None]:
     """End a process that waits for ever, so that the test fails."""
-    timer = threading.Timer(300, process.kill)
+    timer = threading.Timer(PATIENCE, process.kill)
     timer.start()
     try:
         yield

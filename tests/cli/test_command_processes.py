@@ -7,9 +7,9 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
+from waiting import PATIENCE, wait_until
 
 TEXT = "HloModule m\nENTRY e { x = f32[2] parameter(0)\n  d = f32[2] tanh(x)\n  ROOT y = f32[2] negate(x) }\n"
 #: reads one module, then waits as long as a test lasts; says who it is in a file
@@ -21,12 +21,18 @@ def slow(given):
     if given.filename.endswith("a.hlo"):
         return module_of(given)
     (pathlib.Path(HERE) / f"{os.getpid()}.pid").write_text("begun")
-    time.sleep(60)
+    time.sleep(3600)
+
+def told(each):
+    for found in each:  # asked for the next one, the command has noted this one
+        yield found
+        (pathlib.Path(HERE) / "a.noted").touch()
 
 def take(loaded, args):
     slow(loaded.input)
 """
-LINT = "from hlotool.cli import main, lint_run; import slow_reader, sys; lint_run.module_of = slow_reader.slow\n"
+LINT = "from hlotool.cli import main, lint_run; import slow_reader, sys; lint_run.module_of = slow_reader.slow\n" \
+    "each = lint_run._each; lint_run._each = lambda *given: slow_reader.told(each(*given))\n"
 ROUNDTRIP = """import sys
 from hlotool.cli import main, roundtrip
 from hlotool import process
@@ -46,23 +52,17 @@ def folder(tmp_path: pathlib.Path) -> pathlib.Path:
     return tmp_path
 
 
-def begun(folder: pathlib.Path, number: int) -> list[int]:
-    """The processes that are at work, once there are so many."""
-    for _ in range(600):
-        found = sorted(int(p.stem) for p in folder.glob("*.pid"))
-        if len(found) >= number:
-            return found
-        time.sleep(0.05)
-    raise AssertionError("the processes did not begin")
+def begun(folder: pathlib.Path, number: int, noted: int) -> list[int]:
+    """Return the processes at work, once there are so many, and the command has noted so many results."""
+    wait_until(lambda: len(list(folder.glob("*.pid"))) >= number and len(list(folder.glob("*.noted"))) >= noted)
+    return sorted(int(p.stem) for p in folder.glob("*.pid"))
 
 
-def are_gone(processes: list[int]) -> bool:
-    for _ in range(40):
-        if not any(pathlib.Path(f"/proc/{p}").exists() and "\nState:\tZ" not in pathlib.Path(
-                f"/proc/{p}/status").read_text() for p in processes):
-            return True
-        time.sleep(0.05)
-    return False
+def is_alive(process: int) -> bool:
+    try:
+        return "\nState:\tZ" not in pathlib.Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -74,11 +74,10 @@ def test_no_process_is_left(command: str, number: signal.Signals, folder: pathli
     environment = {**os.environ, "PYTHONPATH": str(folder / "path")}
     with subprocess.Popen([sys.executable, "-c", code], cwd=folder, env=environment, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
-        processes = begun(folder, 2)
+        processes = begun(folder, 2, int(command == "lint"))
         process.send_signal(number)
-        start = time.monotonic()
-        out, err = process.communicate(timeout=30)
-    assert time.monotonic() - start < 10 and are_gone(processes)
+        out, err = process.communicate(timeout=PATIENCE)
+    wait_until(lambda: not any(map(is_alive, processes)))  # left alone they would sleep for an hour
     if number is signal.SIGINT:
         assert process.returncode == 130 and "Traceback" not in err
         assert f"hlotool {command}: interrupted; " in err and (command != "lint" or "1 of 3 files" in err)

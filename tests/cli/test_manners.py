@@ -13,10 +13,10 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 
 import jsonschema
 import pytest
+from waiting import PATIENCE, wait_until
 
 from hlotool.cli import main, option_values
 from hlotool.cli.commands import COMMANDS, GROUPS
@@ -205,8 +205,8 @@ def test_what_is_printed_goes_to_a_file_and_nothing_of_what_fails(module: str, o
 
 def test_a_formatted_module_goes_to_a_file_byte_by_byte(module: str, tmp_path: pathlib.Path) -> None:
     tool = [sys.executable, "-m", "hlotool", "fmt", module]
-    shown = subprocess.run(tool, capture_output=True, check=True, timeout=60).stdout
-    subprocess.run([*tool, "-o", str(tmp_path / "out.hlo")], check=True, timeout=60)
+    shown = subprocess.run(tool, capture_output=True, check=True, timeout=PATIENCE).stdout
+    subprocess.run([*tool, "-o", str(tmp_path / "out.hlo")], check=True, timeout=PATIENCE)
     assert (tmp_path / "out.hlo").read_bytes() == shown
 
 
@@ -219,7 +219,7 @@ def complete(line: str) -> list[str]:
                    "COMP_LINE": line, "COMP_POINT": str(len(line))}
     subprocess.run(["bash", "-c", f'exec "$0" -c "$1" 8>&{writing} 9>/dev/null', sys.executable,
                     f"import sys; from hlotool.cli import {code} as main; sys.argv = ['{program}']; main()"],
-                   env=environment, pass_fds=[writing], check=True, timeout=60)
+                   env=environment, pass_fds=[writing], check=True, timeout=PATIENCE)
     os.close(writing)
     with os.fdopen(reading) as answers:
         return [answer.strip() for answer in answers.read().split("\n")]
@@ -246,33 +246,24 @@ def test_watching_runs_again_when_a_file_is_written_or_replaced(module: str, tmp
         watching = subprocess.Popen([sys.executable, "-m", "hlotool", "lint", "--watch", module], stdout=out,
                                     stderr=subprocess.STDOUT)
     try:
-        _until(lambda: said.read_text().count("waiting") == 1)
+        wait_until(lambda: said.read_text().count("waiting") == 1)
         pathlib.Path(module).write_text(SMALL + "garbage")
-        _until(lambda: "P002" in said.read_text())
+        wait_until(lambda: "P002" in said.read_text())
         (tmp_path / "new").write_text(SMALL)
         (tmp_path / "new").replace(module)
-        _until(lambda: said.read_text().count("exit code 0") == 2)
+        wait_until(lambda: said.read_text().count("exit code 0") == 2)
     finally:
         watching.send_signal(signal.SIGINT)
         try:
-            assert watching.wait(30) == 130
+            assert watching.wait(PATIENCE) == 130
         finally:
             watching.kill()
-
-
-def _until(holds: object) -> None:
-    assert callable(holds)
-    for _ in range(300):
-        if holds():
-            return
-        time.sleep(0.1)
-    raise AssertionError("it did not come within 30 s")
 
 
 @pytest.mark.parametrize(("path", "said"), [("-", "standard input"), ("nowhere.hlo", "nowhere.hlo")])
 def test_watching_needs_files(path: str, said: str) -> None:
     done = subprocess.run([sys.executable, "-m", "hlotool", "lint", "--watch", path], capture_output=True, text=True,
-                          timeout=60, check=False)
+                          timeout=PATIENCE, check=False)
     assert done.returncode == 2 and said in done.stderr
 
 
@@ -341,7 +332,7 @@ def test_what_help_lists_without_loading_the_judge_is_what_the_judge_has() -> No
 
 def test_the_door_of_the_commands_loads_no_room_that_runs_anything() -> None:
     code = "import sys, hlotool.cli; print(*(m for m in sys.modules if m.startswith('hlotool.') and m.count('.') == 1))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert set(done.stdout.split()) <= {"hlotool.cli", "hlotool.diagnostics", "hlotool.ir"}
 
 

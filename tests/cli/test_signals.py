@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+from waiting import wait_until
 
 from hlotool.cli import main
 from hlotool.cli.commands import COMMANDS
@@ -104,10 +105,7 @@ def at_work(command: str, folder: pathlib.Path) -> Iterator[tuple[subprocess.Pop
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(how.given.encode())
             process.stdin.flush()
-        for _ in range(1200):
-            if len(marked(mark)) >= how.processes or process.poll() is not None:
-                break
-            time.sleep(0.05)
+        wait_until(lambda: len(marked(mark)) >= how.processes or process.poll() is not None)
         time.sleep(0.7)
         assert process.poll() is None, f"{command} has ended: {process.stderr and process.stderr.read()!r}"
         assert len(marked(mark)) >= how.processes
@@ -126,11 +124,7 @@ def test_no_process_stays(command: str, number: signal.Signals, tmp_path: pathli
         pytest.skip("tried at night")
     with at_work(command, tmp_path) as (process, mark):
         process.send_signal(number)
-        start = time.monotonic()
-        while (left := marked(mark)) and time.monotonic() < start + 5:
-            time.sleep(0.02)
-        print(f"SECONDS {time.monotonic() - start:.2f}")
-        assert not left, [pathlib.Path(f"/proc/{p}/cmdline").read_bytes() for p in left]
+        wait_until(lambda: not marked(mark), "a process stays")
         code = process.wait()
         said = b"".join(stream.read() for stream in (process.stderr, process.stdout) if stream is not None).decode()
     assert "Traceback" not in said

@@ -13,6 +13,7 @@ import sys
 import time
 
 import pytest
+from waiting import wait_until
 
 from hlotool.cli.main import main
 from hlotool.cli.whole_files import each_once, write_whole
@@ -207,7 +208,8 @@ SLOW_MOVE = """
 import os, time
 move = os.replace
 def slowly(*names):
-    time.sleep(0.4)
+    while not os.path.exists(os.environ["MAY_MOVE"]):
+        time.sleep(0.01)
     move(*names)
 os.replace = slowly
 """
@@ -215,21 +217,18 @@ os.replace = slowly
 
 @pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="files without names are Linux's")
 def test_a_kill_between_naming_and_moving_leaves_nothing(tmp_path: pathlib.Path) -> None:
-    file = tmp_path / "m.hlo"
+    folder, may_move = tmp_path / "folder", tmp_path / "may-move"
+    folder.mkdir()
+    file = folder / "m.hlo"
     file.write_bytes(b"B" * 8)
     words = [sys.executable, "-c", SLOW_MOVE + WRITER, str(file), "8"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, start_new_session=True) as process:
-        for _ in range(500):
-            if len(os.listdir(tmp_path)) == 2:
-                break
-            time.sleep(0.01)
-        assert len(os.listdir(tmp_path)) == 2, "the moment in which both names are there was not seen"
+    with subprocess.Popen(words, stdout=subprocess.PIPE, start_new_session=True,
+                          env={**os.environ, "MAY_MOVE": str(may_move)}) as process:
+        wait_until(lambda: len(os.listdir(folder)) == 2)
         os.killpg(process.pid, signal.SIGKILL)
-    for _ in range(500):
-        if os.listdir(tmp_path) == ["m.hlo"]:
-            break
-        time.sleep(0.01)
-    assert os.listdir(tmp_path) == ["m.hlo"] and file.read_bytes() in (b"A" * 8, b"B" * 8)
+    may_move.touch()
+    wait_until(lambda: os.listdir(folder) == ["m.hlo"])
+    assert file.read_bytes() in (b"A" * 8, b"B" * 8)
 
 
 @pytest.mark.skipif(not NIGHTLY, reason="some minutes of processor time")

@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import tarfile
-import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from corpus_faults import FAULTS
+from waiting import PATIENCE, wait_until
 
 import hlotool
 from hlotool.cli import main
@@ -135,11 +135,9 @@ def test_a_run_that_is_ended_is_taken_up(tmp_path: Path, number: signal.Signals)
     words = ["corpus", "cost", str(folder_of(tmp_path, *names)), str(pipe), str(more), "-o", str(out), "--part", "2",
              "-n", "1"]
     process = subprocess.Popen([sys.executable, "-m", "hlotool", *words], stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 60
-    while len(list(out.glob("inputs/part-*"))) < 5 and time.monotonic() < until:
-        time.sleep(0.005)
+    wait_until(lambda: len(list(out.glob("inputs/part-*"))) == 5)
     process.send_signal(number)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=PATIENCE)
     done = {file: file.stat().st_mtime_ns for file in out.glob("inputs/part-*")}
     assert len(done) == 5
     if number is signal.SIGINT:
@@ -158,17 +156,13 @@ def test_an_interrupt_ends_every_worker_of_dask(tmp_path: Path) -> None:
     words = ["corpus", "cost", str(folder_of(tmp_path, "m0")), str(pipe), "-o", str(out), "--part", "1", "-n", "1"]
     process = subprocess.Popen([sys.executable, "-m", "hlotool", *words, "--engine", "dask"], stderr=subprocess.PIPE,
                                text=True)
-    until = time.monotonic() + 60
-    while not list(out.glob("inputs/part-*")) and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_until(lambda: list(out.glob("inputs/part-*")))
     below = children_of(process.pid, "")
     assert len(below) > 3  # who works, the workers' keeper, a worker, its child
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130 and "interrupted; 1 of 2 files have their row" in said
-    while any(map(is_running, below)) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not list(filter(is_running, below))
+    wait_until(lambda: not any(map(is_running, below)))
     assert not (out / ".dask").exists()
 
 

@@ -7,9 +7,9 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
+from waiting import PATIENCE, wait_until
 
 import hlotool
 from hlotool.cli import main
@@ -90,21 +90,25 @@ def test_the_exit_code_of_the_work_is_the_commands() -> None:
 @pytest.mark.parametrize("executor", ["reference", "pjrt:cpu"])
 def test_a_signal_ends_every_process(number: signal.Signals, executor: str, endless: str) -> None:
     with subprocess.Popen([*HLOTOOL, "run", endless, "--executor", executor], stderr=subprocess.PIPE) as process:
-        found: set[int] = set()
-        deadline = time.monotonic() + 60
-        while len(found) < 2 and time.monotonic() < deadline:  # the one that works, and the executor's
-            found |= descendants(process.pid)
-            time.sleep(0.05)
-        assert len(found) >= 2
+        found = at_work(process, 2)  # the one that works, and the executor's
         process.send_signal(number)
-        process.wait(20)
-    deadline = time.monotonic() + 10
-    while (left := {p for p in found if is_alive(p)}) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    for pid in left:
-        os.kill(pid, signal.SIGKILL)
-    assert not left
+        process.wait(PATIENCE)
+    require_gone(found)
     assert process.returncode == (130 if number == signal.SIGINT else -number)
+
+
+def at_work(process: subprocess.Popen[bytes], number: int) -> set[int]:
+    """Return the processes below a process, once there are so many."""
+    wait_until(lambda: len(descendants(process.pid)) >= number)
+    return descendants(process.pid)
+
+
+def require_gone(processes: set[int]) -> None:
+    try:
+        wait_until(lambda: not any(map(is_alive, processes)))
+    finally:
+        for pid in filter(is_alive, processes):
+            os.kill(pid, signal.SIGKILL)
 
 
 def descendants(process: int) -> set[int]:
@@ -142,20 +146,10 @@ def test_several_modules_at_a_time_end_with_a_signal(number: signal.Signals, tmp
         (tmp_path / f"{n}.hlo").write_text(ENDLESS)
     with subprocess.Popen([*HLOTOOL, "roundtrip", "-j", "2", str(tmp_path)], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, start_new_session=True) as process:
-        found: set[int] = set()
-        deadline = time.monotonic() + 60
-        while len(found) < 3 and time.monotonic() < deadline:  # the work, and two processes for it
-            found = descendants(process.pid)
-            time.sleep(0.05)
-        assert len(found) >= 3
-        begun = time.monotonic()
+        found = at_work(process, 3)  # the work, and two processes for it
         os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
-        process.wait(20)
-        while (left := {p for p in found if is_alive(p)}) and time.monotonic() < begun + 20:
-            time.sleep(0.05)
-    for pid in left:
-        os.kill(pid, signal.SIGKILL)
-    assert not left
+        process.wait(PATIENCE)
+    require_gone(found)
     assert process.returncode == (130 if number == signal.SIGINT else -number)
 
 

@@ -9,6 +9,7 @@ import zipfile
 
 import jaxlib
 import pytest
+from cases import bits
 
 from hlotool.execution import Program, evaluate_program, read_array_file
 from hlotool.reduction import Verdict, read_bundle
@@ -25,7 +26,7 @@ def held(path: pathlib.Path):
 def stored(path: pathlib.Path, member: str) -> list[bytes]:
     """The arrays of a member of an archive."""
     with zipfile.ZipFile(path) as archive:
-        return [a.tobytes() for a in read_array_file(archive.read(member), member).values()]
+        return [bits(a) for a in read_array_file(archive.read(member), member).values()]
 
 
 def test_the_page_tells_of_every_bundle_and_of_no_other() -> None:
@@ -41,7 +42,7 @@ def test_a_finding_is_small_and_its_verdict_is_the_references(path: pathlib.Path
     if isinstance(found.test, Verdict):
         (today,) = evaluate_program(Program(found.candidate.module), found.candidate.rows or [])
         expected, actual = stored(path, "expected.npz"), stored(path, "actual.npz")
-        assert [a.tobytes() for a in today] == expected != actual
+        assert [bits(a) for a in today] == expected != actual
 
 
 @pytest.mark.skipif(not os.environ.get("HLOTOOL_NIGHTLY"), reason="each starts a runtime, some end it")

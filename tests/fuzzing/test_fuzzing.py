@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from planted_tests import install_executors
+from waiting import PATIENCE
 
 import hlotool
 from hlotool.cli import main
@@ -275,7 +276,7 @@ def test_an_interrupt_ends_with_what_was_found(tmp_path) -> None:
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     record = json.loads(out)
     assert record["is_interrupted"] and record["programs"] > 0 and record["plan"]["size"] == 8

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from waiting import PATIENCE, wait_until
 
 import hlotool
 from hlotool.diagnostics import HloError
@@ -90,11 +91,7 @@ def test_a_forked_child_is_replaced_by_a_fork(child: Child) -> None:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timers that end a process")
 def test_a_child_that_ends_between_questions_is_started_anew(child: Child) -> None:
     assert child.ask("signal:setitimer", signal.ITIMER_REAL, 0.1, timeout=60) == (0.0, 0.0)
-    for _ in range(200):
-        if not child.is_running:
-            break
-        time.sleep(0.05)
-    assert not child.is_running
+    wait_until(lambda: not child.is_running)
     assert child.ask("operator:add", 2, 3, timeout=60) == 5
 
 
@@ -104,7 +101,7 @@ def test_half_an_answer_is_no_part_of_the_next(child: Child) -> None:
     _send(process.stdin, ("builtins:bytes", (1 << 22,), None))
     assert len(process.stdout.read(8)) == 8  # the rest does not fit into the pipe
     os.kill(number, signal.SIGTERM)
-    assert process.wait(20) == -signal.SIGTERM
+    assert process.wait(PATIENCE) == -signal.SIGTERM
     assert child.ask("operator:add", 2, 3, timeout=60) == 5
 
 
@@ -182,13 +179,12 @@ def test_no_signal_leaves_an_orphan(number: signal.Signals, task: str, imports: 
         time.sleep(0.1)
         parent.send_signal(number)
         try:
-            parent.wait(20)
+            parent.wait(PATIENCE)
         finally:
             parent.kill()
-    for _ in range(100):
-        if not is_alive(child) and not is_alive(above):
-            return
-        time.sleep(0.1)
+    with contextlib.suppress(AssertionError):
+        wait_until(lambda: not is_alive(child) and not is_alive(above))
+        return
     for process in (child, above):
         with contextlib.suppress(OSError):
             os.kill(process, signal.SIGKILL)

@@ -11,6 +11,7 @@ import tempfile
 import time
 
 import pytest
+from waiting import PATIENCE
 
 from hlotool.process import UserProgram, end_user_programs
 
@@ -40,10 +41,10 @@ def words(folder: pathlib.Path, seconds: float) -> list[str]:
     return [sys.executable, "-I", "-S", "-c", LEAVES, str(folder), str(seconds)]
 
 
-def all_gone(folder: pathlib.Path, seconds: float = 2.0) -> bool:
-    """Whether the processes that left the program end within so many seconds."""
+def all_gone(folder: pathlib.Path) -> bool:
+    """Return true if the processes that left the program end, before they would by themselves."""
     numbers = [int((folder / name).read_text()) for name in ("session", "daemon")]
-    until = time.monotonic() + seconds
+    until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         if not any(_is_running(n) for n in numbers):
             return True
@@ -65,35 +66,35 @@ def _is_running(number: int) -> bool:
 @linux
 def test_what_a_program_leaves_ends_with_it(tmp_path: pathlib.Path) -> None:
     with tempfile.TemporaryFile() as out:
-        assert UserProgram(words(tmp_path, 0), out).wait(30) == 3
-    assert all_gone(tmp_path, 0.2)
+        assert UserProgram(words(tmp_path, 0), out).wait(PATIENCE) == 3
+    assert all_gone(tmp_path)
 
 
 @linux
 def test_what_takes_too_long_ends_with_all_of_it(tmp_path: pathlib.Path) -> None:
     with tempfile.TemporaryFile() as out:
-        program = UserProgram(words(tmp_path, 60), out)
+        program = UserProgram(words(tmp_path, 3600), out)
         while not (tmp_path / "ready").exists():
             time.sleep(0.01)
         assert program.wait(0.05) is None
-    assert all_gone(tmp_path, 0.2)
+    assert all_gone(tmp_path)
 
 
 @linux
 def test_all_can_be_ended_at_once(tmp_path: pathlib.Path) -> None:
     with tempfile.TemporaryFile() as out:
-        program = UserProgram(words(tmp_path, 60), out)
+        program = UserProgram(words(tmp_path, 3600), out)
         while not (tmp_path / "ready").exists():
             time.sleep(0.01)
         end_user_programs()
-        assert all_gone(tmp_path, 0.2)
+        assert all_gone(tmp_path)
         assert program.wait(1) is None
 
 
 @linux
 def test_a_kill_of_the_caller_ends_what_left_the_program(tmp_path: pathlib.Path) -> None:
     code = ("import sys, tempfile\nfrom hlotool.process import UserProgram\n"
-            f"UserProgram({words(tmp_path, 60)!r}, tempfile.TemporaryFile()).wait(60)\n")
+            f"UserProgram({words(tmp_path, 3600)!r}, tempfile.TemporaryFile()).wait(3600)\n")
     root = pathlib.Path(__file__).resolve().parents[2]
     with subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(root)}) as caller:
         while not (tmp_path / "ready").exists():
@@ -106,11 +107,11 @@ def test_a_kill_of_the_caller_ends_what_left_the_program(tmp_path: pathlib.Path)
 def test_a_program_has_its_exit_code_its_output_and_no_input() -> None:
     with tempfile.TemporaryFile() as out:
         code = "import sys; print('said', len(sys.stdin.read())); sys.exit(125)"
-        assert UserProgram([sys.executable, "-I", "-S", "-c", code], out).wait(30) == 125
+        assert UserProgram([sys.executable, "-I", "-S", "-c", code], out).wait(PATIENCE) == 125
         out.seek(0)
         assert out.read().split() == [b"said", b"0"]
         killed = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
-        assert UserProgram([sys.executable, "-I", "-S", "-c", killed], out).wait(30) == -signal.SIGSEGV
+        assert UserProgram([sys.executable, "-I", "-S", "-c", killed], out).wait(PATIENCE) == -signal.SIGSEGV
 
 
 def test_what_is_no_program_is_an_error(tmp_path: pathlib.Path) -> None:
@@ -118,8 +119,8 @@ def test_what_is_no_program_is_an_error(tmp_path: pathlib.Path) -> None:
     (tmp_path / "text").chmod(0o755)
     with tempfile.TemporaryFile() as out:
         with pytest.raises(FileNotFoundError):
-            UserProgram([str(tmp_path / "absent")], out).wait(30)
+            UserProgram([str(tmp_path / "absent")], out).wait(PATIENCE)
         with pytest.raises(OSError, match="Exec format"):
-            UserProgram([str(tmp_path / "text")], out).wait(30)
+            UserProgram([str(tmp_path / "text")], out).wait(PATIENCE)
         with pytest.raises(PermissionError):
-            UserProgram([str(tmp_path)], out).wait(30)
+            UserProgram([str(tmp_path)], out).wait(PATIENCE)

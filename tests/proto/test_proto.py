@@ -224,14 +224,14 @@ def test_noise_gives_modules_or_errors(xla):
                 del data[at:at + pick.randrange(1, 9)]
             else:
                 data[at:at] = pick.randbytes(pick.randrange(1, 5))
-        start = time.monotonic()
+        start = time.process_time()
         try:
             str(read_proto(bytes(data)))
             read += 1
         except HloError as error:
             refused += 1
             assert all(d.code.startswith("R1") for d in error.diagnostics), error
-        assert time.monotonic() - start < 2
+        assert time.process_time() - start < 2
     assert read > 50 and refused > 500
 
 

@@ -10,11 +10,11 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from waiting import PATIENCE, wait_until
 
 pytest.importorskip("pygls")
 
@@ -154,7 +154,7 @@ def test_wrong_parameters_get_an_error_reply() -> None:
             assert not {"result", "error"}.isdisjoint(one.ask("textDocument/hover", AT)), told
         one.ask("shutdown", None)
         one.say("exit", None)
-        _, err = one.process.communicate(timeout=20)
+        _, err = one.process.communicate(timeout=PATIENCE)
         assert one.process.returncode == 0 and err == b""
 
 
@@ -190,7 +190,7 @@ def test_it_ends_with_its_reader() -> None:
         assert one.process.stdout is not None
         one.process.stdout.close()
         one.say("textDocument/hover", AT, 1)
-        assert one.process.wait(20) == 1
+        assert one.process.wait(PATIENCE) == 1
         assert one.process.stderr is not None and one.process.stderr.read() == b""
 
 
@@ -201,7 +201,7 @@ def test_signals_end_it(number: signal.Signals) -> None:
         one.begin()
         children = pathlib.Path(f"/proc/{one.process.pid}/task/{one.process.pid}/children").read_text().split()
         one.process.send_signal(number)
-        one.process.wait(20)
+        one.process.wait(PATIENCE)
         assert b"Traceback" not in one.process.communicate()[1] and not children
 
 
@@ -210,7 +210,7 @@ def test_it_ends_with_its_parent() -> None:
     """Though another process holds its input open."""
     read, write = os.pipe()
     code = "import subprocess, sys, time; p = subprocess.Popen([sys.executable, '-m', 'hlotool', 'lsp']); " \
-           "print(p.pid, flush=True); time.sleep(30)"
+           "print(p.pid, flush=True); time.sleep(3600)"
     body = b'{"jsonrpc": "2.0", "id": 1, "method": "no/such"}'
     os.write(write, b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
     with subprocess.Popen([sys.executable, "-c", code], stdin=read, stdout=subprocess.PIPE) as parent:
@@ -219,12 +219,7 @@ def test_it_ends_with_its_parent() -> None:
         assert parent.stdout.readline().startswith(b"Content-Length")
         assert pathlib.Path(f"/proc/{server}").exists()
         parent.kill()
-    for _ in range(200):
-        if not pathlib.Path(f"/proc/{server}").exists() or "\nState:\tZ" in pathlib.Path(
-                f"/proc/{server}/status").read_text():
-            break
-        time.sleep(0.05)
-    else:
-        raise AssertionError("the server outlives its parent")
+    wait_until(lambda: not pathlib.Path(f"/proc/{server}").exists() or "\nState:\tZ" in pathlib.Path(
+        f"/proc/{server}/status").read_text(), "the server outlives its parent")
     os.close(read)
     os.close(write)

@@ -1,7 +1,7 @@
 """Every page at three widths looks as its picture in the manual does; `pytest --update-golden` takes them anew.
 
-Letters differ a little from machine to machine, so pictures are compared in blocks of 16 by 16 pixels by their mean
-colour; with the same fonts, as Debian's Chromium has them, no block differs.
+The fonts are those of the tests (browser_pages.py). How a browser draws a letter still differs a little between its
+versions, so pictures are compared in blocks of 16 by 16 pixels by their mean colour.
 """
 
 from __future__ import annotations
