@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 from collections.abc import Iterator
 from types import FrameType
@@ -12,6 +13,23 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite what the cases of tests/golden expect")
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in another order, each file's together")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffle files, and the tests of a file; fixtures of a module are then made once, as they are otherwise."""
+    seed = config.getoption("--shuffle")
+    if seed is None:
+        return
+    generator = random.Random(seed)
+    files: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    order = list(files.values())
+    generator.shuffle(order)
+    for tests in order:
+        generator.shuffle(tests)
+    items[:] = [item for tests in order for item in tests]
 
 
 def pytest_configure() -> None:

@@ -187,7 +187,7 @@ def mesh_problem(mesh: Mesh, parts: Sequence[AxisRef] = ()) -> str:
         if size < 0:
             return f"the axis '{name}' has {size} devices"
         cuts = _cuts(name, size, parts)
-        if cuts[0] < 1 or any(high % low for low, high in itertools.pairwise(cuts)):
+        if cuts[0] < 1 or cuts[-1] > size or any(high % low for low, high in itertools.pairwise(cuts)):
             written = ", ".join(f"({a.pre_size}){a.size}" for a in parts if a.name == name)
             return f"the parts {written} do not divide the axis '{name}' of {size}"
     ids, total = mesh.device_ids, math.prod(size for _, size in mesh.axes)

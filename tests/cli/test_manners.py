@@ -323,11 +323,11 @@ def test_two_dashes_behind_an_equals_sign_are_a_word() -> None:
 
 
 def test_what_help_lists_without_loading_the_judge_is_what_the_judge_has() -> None:
-    """Names of argument sets and presets stand twice, because help and completion need not wait for hlotool.verdict."""
-    from hlotool import verdict
+    """Names of argument sets and presets stand twice, because help and completion need not wait for those rooms."""
+    from hlotool import numerics, verdict
     from hlotool.cli import compare
 
-    assert compare.KINDS == verdict.KINDS and tuple(verdict.PRESETS) == compare.PRESETS
+    assert compare.KINDS == verdict.KINDS and tuple(numerics.PRESETS) == compare.PRESETS
 
 
 def test_the_door_of_the_commands_loads_no_room_that_runs_anything() -> None:

@@ -3,6 +3,7 @@
     python tests/mutation/mutate.py --count 50 --seed 1            # spread over all rooms
     python tests/mutation/mutate.py --room verdict --room triage   # these rooms only
     python tests/mutation/mutate.py --at hlotool/ops/control.py:160
+    python tests/mutation/mutate.py --whole --room text            # each change on all tests of its room
 
 Each change is one comparison, operator, constant or condition, chosen by the seed. It is made in a copy of the project
 in a temporary folder (never in the tree, and far from the folder `shared`, so that what counts is what a clean clone
@@ -23,6 +24,9 @@ each file first, more of the files that stand nearest, at most `--seconds` of th
 of functions, and a function that no recorded test calls (children of tests are not recorded), is tried on the tests of
 these files in the order of their rank. `--record` records every file of tests first, which takes as long as the whole
 suite (longer before Python 3.12, where a function says at each call that it was called).
+
+With `--whole` nothing is chosen: a change is tried on every test in the folder of its room, the files that stand
+nearest first, until one fails.
 
 Results and records are kept under `--state` (default: hlotool-mutation in the folder for temporary files): a run that
 was stopped goes on where it was, and a file of tests is recorded anew when it changes. Results of a changed
@@ -176,7 +180,32 @@ def chosen_tests(project: Project, file: str, change: Change, files: int, second
     return chosen, total
 
 
-def tried(project: Project, file: str, change: Change, options: argparse.Namespace) -> dict[str, str]:
+#: rooms whose tests are in another folder than that of their name
+TESTED_IN = {"grammars": ("text",), "passes/lints": ("passes", "linting")}
+#: seconds for the tests of a room
+WHOLE_LIMIT = 1200.0
+
+
+def on_room(project: Project, file: str, change: Change, options: argparse.Namespace) -> dict[str, str]:
+    """Return what became of one change when all tests of its room were run."""
+    folders = TESTED_IN.get(room(file), (room(file).split("/")[0],))
+    name = change.function.rpartition(".")[2]
+    tests = [t for t in test_files(project, file, name) if Path(t).parts[1] in folders]
+    if not tests:
+        return {"outcome": "not tried", "by": f"no tests of {room(file)}"}
+    path = project.folder / file
+    source = path.read_bytes()
+    try:
+        path.write_bytes(change.applied(source))
+        code, said = project.pytest(["-x", *tests], WHOLE_LIMIT)
+    finally:
+        path.write_bytes(source)
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.M)
+    outcome = "timed out" if code is None else "survived" if not code else "killed"
+    return {"outcome": outcome, "by": failed[1] if failed else f"all of tests/{', tests/'.join(folders)}"}
+
+
+def chosen(project: Project, file: str, change: Change, options: argparse.Namespace) -> dict[str, str]:
     """What became of one change."""
     tests, cost = chosen_tests(project, file, change, options.files, options.seconds)
     path = project.folder / file
@@ -233,6 +262,7 @@ def main() -> None:
     parser.add_argument("--at", action="append", help="FILE:LINE: every change of this line; may be given again")
     parser.add_argument("--files", type=int, default=6, help="files of tests to choose from")
     parser.add_argument("--seconds", type=float, default=15.0, help="seconds of tests for one change")
+    parser.add_argument("--whole", action="store_true", help="try each change on all tests of its room")
     parser.add_argument("--record", action="store_true", help="record every file of tests first")
     parser.add_argument("--state", type=Path, default=Path(tempfile.gettempdir()) / "hlotool-mutation")
     parser.add_argument("--again", action="append", default=[],
@@ -249,10 +279,12 @@ def main() -> None:
                 project.record(test_file)
         for file, change in selected(options, project):
             text = (project.folder / file).read_bytes()
-            key = f"{file}:{hashlib.sha256(text).hexdigest()[:12]}:{change.start}:{change.after}"
+            way = "whole:" if options.whole else ""
+            key = f"{way}{file}:{hashlib.sha256(text).hexdigest()[:12]}:{change.start}:{change.after}"
             entry, start = known.get(key), time.monotonic()
             if entry is None or entry["outcome"] in options.again:
-                entry = {"key": key, **tried(project, file, change, options)}
+                trial = on_room if options.whole else chosen
+                entry = {"key": key, **trial(project, file, change, options)}
                 with log.open("a") as out:
                     out.write(json.dumps(entry) + "\n")
             counts[entry["outcome"]] += 1
