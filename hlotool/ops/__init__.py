@@ -54,8 +54,7 @@ from hlotool.ops.flow import (
     Calls, Effect, Effects, Elements, Flow, Step,
     acts, flow_of, flow_of_opcode, has_effect, is_a, is_tied, opcodes, with_flag,
 )
-from hlotool.ops.registry import COMMON_ATTRIBUTES, Attribute, ConstraintError, Op, require, value_of
-from hlotool.ops.table import OPS
+from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintError, Op, require, value_of
 
 __all__ = [
     "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "MIRRORED", "OPS", "STARTABLE",

@@ -19,8 +19,7 @@ from hlotool.ops.costs import begun, is_free, runs
 from hlotool.ops.flow import AWAITS, Calls, Elements, Flow, Step
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.random_programs import Draw, shape_text
-from hlotool.ops.registry import Attribute, Op, op, require
-from hlotool.ops.table import OPS
+from hlotool.ops.registry import OPS, Attribute, Op, op, require
 from hlotool.ops.values import AsyncState, Callee, EvaluationError, zeros
 
 SOURCE = "XLA, docs/async_ops.md and xla/hlo/ir/hlo_instructions.h: HloAsyncInstruction"

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import DTYPES, HloInstruction, Shape
-from hlotool.ir.arrays import Array
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.boundaries import of_convert
 from hlotool.ops.costs import moves
 from hlotool.ops.curves import COMPONENT
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import CONVERTS
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.numbers import converted, dtype_of, from_bits, narrow, to_bits
 from hlotool.ops.random_programs import Draw, Undrawable, shape_text, special_integers

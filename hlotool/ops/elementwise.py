@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from hlotool.ir import KINDS, DType, HloInstruction, Shape
-from hlotool.ir.arrays import Array
+from hlotool.ir.arrays import Array, np, ufunc
 from hlotool.ops import curves
 from hlotool.ops.accuracy import accurate
 from hlotool.ops.boundaries import Boundaries, of_divide, of_power, of_shift
@@ -24,7 +24,6 @@ from hlotool.ops.integers import (
     shifted_right_arithmetic,
     shifted_right_logical,
 )
-from hlotool.ops.lazy_numpy import np, ufunc
 from hlotool.ops.lowering import Emitter, Lowering, Value, renamed
 from hlotool.ops.numbers import computed, dtype_of
 from hlotool.ops.random_programs import Recipe, draw_ordered

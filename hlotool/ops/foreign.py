@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from hlotool.ir import HloInstruction
 from hlotool.ops.custom_call import TARGETS
-from hlotool.ops.table import OPS
+from hlotool.ops.registry import OPS
 
 #: what hlotool itself declares; this file is imported when all of it stands
 _OWN_OPCODES, _OWN_TARGETS = frozenset(OPS), frozenset(TARGETS)

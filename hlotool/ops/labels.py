@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hlotool.diagnostics import FINDERS, Code
-from hlotool.ops.table import OPS
+from hlotool.ops.registry import OPS
 
 
 def constraint(label: str) -> Code | None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.ir import UNBOUNDED, HloInstruction, Layout, Padding, PaddingDimension, Shape, SliceDimension
-from hlotool.ir.arrays import Array
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.agreement import alike_but_along
 from hlotool.ops.conversion import declared_array
 from hlotool.ops.costs import moves, reads_a_part
 from hlotool.ops.curves import COUNT
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import ASSEMBLES, PICKS, REARRANGES, REPEATS, Elements, Flow
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, i64, i64_array, settled_shape
 from hlotool.ops.numbers import converted
 from hlotool.ops.random_programs import Draw, shape_text

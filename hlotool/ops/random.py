@@ -12,12 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
-from hlotool.ir.arrays import Array
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.called import same_up_to_precision, scalar
 from hlotool.ops.costs import each_element, each_function, moves
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import Effect, Elements, Flow
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, enum_attribute, refused
 from hlotool.ops.numbers import from_bits, narrow
 from hlotool.ops.random_programs import Draw, shape_text

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hlotool.ir import KINDS, DType, HloInstruction, Kind, Shape
+from hlotool.ops import table
 from hlotool.ops.agreement import Agreement, Place, alike
 from hlotool.ops.costs import Cost, CostRule, Inner, each_element, each_function, moves
 from hlotool.ops.curves import PLAIN, Curve
 from hlotool.ops.flow import COMPUTES, Flow
 from hlotool.ops.lowering import Lowering, renamed
 from hlotool.ops.random_programs import Recipe
-from hlotool.ops.table import OPS
 
 
 class ConstraintError(Exception):
@@ -212,6 +212,10 @@ class Op:
             largest = max(shape.dims)
             require(largest < 1 << 63, f"{self.opcode}-size", f"the result has a dimension of {largest}, which is more "
                     "than 64 bits hold")
+
+
+#: opcode -> record, in the order of declaration
+OPS: table.Registry[Op] = table.OPS
 
 
 def value_of(instruction: HloInstruction, name: str) -> Any:

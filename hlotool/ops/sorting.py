@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
-from hlotool.ir.arrays import Array
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.agreement import alike
 from hlotool.ops.called import odd_one, parameter_shapes, same_up_to_precision, scalar
 from hlotool.ops.choice import total_order
 from hlotool.ops.costs import elements_of, flops, folds
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import Calls, Elements, Flow
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64
 from hlotool.ops.numbers import wide_dtype
 from hlotool.ops.random_programs import Draw, Undrawable

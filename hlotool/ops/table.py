@@ -1,15 +1,14 @@
-"""The table of all operations. registry.py says what a record is, and puts the records in."""
+"""The table of all operations. registry.py defines its records, and puts them in."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from hlotool.ops.registry import Op
+Record = TypeVar("Record")
 
 
-class Registry(dict[str, "Op"]):
+class Registry(dict[str, Record]):
     """Opcode -> record, in the order of declaration; looking up an opcode that is derived makes its record.
 
     `<opcode>-start`, `-update` and `-done` are sugar for asynchronous operations; they are found by `get`, `in`
@@ -19,10 +18,10 @@ class Registry(dict[str, "Op"]):
     def __init__(self) -> None:
         super().__init__()
         #: makes the record of a derived opcode, or None; set by hlotool.ops.asynchronous
-        self.derive: Callable[[str], Op | None] = lambda opcode: None
-        self._derived: dict[str, Op] = {}
+        self.derive: Callable[[str], Record | None] = lambda opcode: None
+        self._derived: dict[str, Record] = {}
 
-    def __missing__(self, opcode: str) -> Op:
+    def __missing__(self, opcode: str) -> Record:
         found = self._derived.get(opcode) or self.derive(opcode)
         if found is None:
             raise KeyError(opcode)
@@ -39,5 +38,5 @@ class Registry(dict[str, "Op"]):
         return super().__contains__(opcode) or (isinstance(opcode, str) and self.get(opcode) is not None)
 
 
-#: opcode -> record, in the order of declaration
-OPS = Registry()
+#: the table for files that records are made of; `registry.OPS` is the same one, with the type of its records
+OPS: Registry[Any] = Registry()

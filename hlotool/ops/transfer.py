@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import FrontendAttributes, HloInstruction, Layout, Shape
-from hlotool.ir.arrays import Array
+from hlotool.ir.arrays import Array, np
 from hlotool.ops.costs import Cost, Inner, is_free, moves
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import AWAITS, Effect, Elements, Flow, Step
 from hlotool.ops.groups import lifted_table
-from hlotool.ops.lazy_numpy import np
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, string
 from hlotool.ops.ordering import TOKEN_SHAPE
 from hlotool.ops.random_programs import Draw, shape_text
