@@ -6,6 +6,7 @@ Each is added here as a newcomer would, in one place, and then asked for through
 from __future__ import annotations
 
 import pathlib
+import re
 import subprocess
 import sys
 import types
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 import hlotool
+from hlotool import passes
 from hlotool.builder.functions import FUNCTIONS
 from hlotool.cli import main
 from hlotool.cli.commands import COMMANDS, GROUPS
@@ -29,6 +31,50 @@ from hlotool.passes.lints import RULES, Finding, rule
 
 #: every name that a test here declares
 ADDED = {"length", "length-c1", "Length", "ToyMinus", "H901"}
+
+
+ROOT = pathlib.Path(__file__).parents[1]
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+#: recipes of CONTRIBUTING, and the tests that ask for each part of an addition: a test that is new here belongs there
+DEMANDS = {
+    "Add an operation": (
+        "ops/test_samples.py::test_every_operation_has_good_and_bad_cases",
+        "ops/test_constraints.py", "ops/test_random_programs.py::test_every_operation_is_drawn_and_evaluated",
+        "passes/test_cost.py::test_every_operation_has_a_cost",
+        "jax/test_jax_code.py::test_every_operation_is_written_or_refused_with_a_reason",
+        "stablehlo/test_losses_drawn.py::test_everything_comes_back_or_is_named",
+        "diagnostics/test_what_is_said.py", "ops/test_what_is_drawn.py::test_what_is_drawn"),
+    "Add an element type": ("execution/test_execution.py::test_every_element_type_goes_through",
+                            "ops/test_what_is_drawn.py::test_what_is_drawn"),
+    "Add an executor": (),
+    "Add a family of library calls": (
+        "passes/test_passes.py::test_every_pass_opens_with_hlo_before_and_after",
+        "passes/test_library_calls_of_vendors.py::test_a_lifted_call_computes_what_its_proof_says"),
+    "Add a command": ("cli/test_manners.py::test_every_command_that_prints_can_print_to_a_file",
+                      "execution/test_limits.py::test_every_command_has_limits"),
+    "Add a rule": ("passes/test_verifier_checks.py", "diagnostics/test_what_is_said.py"),
+    "Add a lint rule": ("passes/test_lint_rules.py::test_a_rule_is_documented_and_placed",
+                        "diagnostics/test_what_is_said.py"),
+    "Add a pass": ("passes/test_passes.py::test_every_pass_opens_with_hlo_before_and_after",),
+}
+
+
+@pytest.mark.parametrize("recipe", DEMANDS)
+def test_a_recipe_names_every_test_that_asks_for_something(recipe: str) -> None:
+    found = re.search(rf"^### {recipe}\n(.*?)(?=^##)", CONTRIBUTING, re.M | re.S)
+    assert found is not None
+    named = set(re.findall(r"tests/([\w/]+\.py)", found[1]))
+    wanted = {demand.partition("::")[0] for demand in DEMANDS[recipe]}
+    assert wanted <= named, "CONTRIBUTING's recipe leaves out a test"
+    for demand in DEMANDS[recipe]:
+        file, _, name = demand.partition("::")
+        assert f"def {name}" in (ROOT / "tests" / file).read_text("utf-8"), "a test that is gone"
+    for path in re.findall(r"`((?:hlotool|passes|tests|samples)/[\w/.]+)`", found[1]):
+        assert (ROOT / path).exists(), path
+
+
+def test_every_recipe_for_an_addition_is_held_here() -> None:
+    assert set(re.findall(r"^### (Add .+)$", CONTRIBUTING, re.M)) == set(DEMANDS)
 
 
 @pytest.fixture(autouse=True)
@@ -183,6 +229,21 @@ def test_every_family_of_library_calls_is_a_pass() -> None:
     for name in library_files():
         assert callable(PASSES[name.replace("_", "-")])
         assert f"hlotool.passes.lift.{name}" in lift_library_calls._FAMILIES
+
+
+def test_a_pass_is_a_function_and_a_row(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch,
+                                        capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "m.hlo"
+    file.write_text("ENTRY e { x = f32[2] parameter(0)  n = f32[2] negate(x)  ROOT y = f32[2] negate(n) }")
+    code = next(b for b in re.findall(r"```python\n(.*?)```", CONTRIBUTING, re.S) if "remove_double_negation" in b)
+    home = types.ModuleType("hlotool.passes.remove_double_negation")
+    exec(code, vars(home))
+    monkeypatch.setitem(sys.modules, home.__name__, home)
+    monkeypatch.setitem(passes._homes(), "remove-double-negation", home.__name__)  # type: ignore[misc]
+    assert main(["opt", "--passes=remove-double-negation,dce", str(file)]) == 0
+    assert "negate" not in capsys.readouterr().out
+    assert main(["opt", "--list"]) == 0
+    assert "remove-double-negation\n    Removes double negation." in capsys.readouterr().out
 
 
 def test_a_rule_is_one_generator(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
