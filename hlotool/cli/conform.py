@@ -90,6 +90,10 @@ def run(args: argparse.Namespace) -> int:
     if python := next((p for p in args.paths if p.partition("::")[0].endswith((".py", ".pyc"))), None):
         complain(f"hlotool conform: {python} is Python; cases are HLO, and nothing else that is tested is run")
         return 2
+    files = (p.partition("::")[0] for p in args.paths if not p.startswith("-"))
+    if missing_file := next((p for p in files if not os.path.exists(p)), None):
+        complain(f"hlotool conform: there is no file or folder {missing_file}")
+        return 2
     import pytest
 
     # What is tested lies in the current folder, which Python would import from; the workers of -n heed this.

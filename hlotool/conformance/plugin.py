@@ -41,7 +41,7 @@ from hlotool.conformance.report import Record, Run, record_of, write_html, write
 from hlotool.conformance.samples import read_cases
 from hlotool.conformance.selection import Selection, executor_words, option_words
 from hlotool.conformance.suites import DESCRIPTION, checked_names, descriptions, suite_cases
-from hlotool.diagnostics import HloError
+from hlotool.diagnostics import HloError, visible
 from hlotool.execution import describe_executor, executor_name, executor_names
 from hlotool.ops import OPS
 from hlotool.process import close_children, ends_at, seconds_in
@@ -92,7 +92,7 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         session = _Session(config)
     except HloError as error:
-        said = "; ".join(f"{d.filename}: {d.message} [{d.code}]".removeprefix(": ") for d in error.diagnostics)
+        said = visible("; ".join(f"{d.filename}: {d.message} [{d.code}]".removeprefix(": ") for d in error.diagnostics))
         raise pytest.UsageError(said) from error
     config.stash[_RUN] = session
     config.pluginmanager.register(session, "hlotool-conformance-session")
@@ -104,7 +104,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collect_directory(path: pathlib.Path, parent: pytest.Collector) -> pytest.Collector:
     """A folder of cases is never a package: what pytest takes for one it imports."""
-    return pytest.Dir.from_parent(parent, path=path)
+    return _shown(pytest.Dir.from_parent(parent, path=path))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -121,8 +121,15 @@ def pytest_collect_file(file_path: pathlib.Path, parent: pytest.Collector) -> py
         # Directly below the session: the folders above it are packages, and pytest would import those.
         return _Suites.from_parent(parent.session, path=file_path, nodeid="suites")
     if file_path.suffix == ".hlo":
-        return _File.from_parent(parent, path=file_path)
+        return _shown(_File.from_parent(parent, path=file_path))
     return None
+
+
+def _shown(collector: pytest.Collector) -> pytest.Collector:
+    """Give a collector whose path holds what terminals and CI logs act on a name in which that is seen."""
+    if not collector.nodeid.isprintable():
+        collector.name, collector._nodeid = visible(collector.name), visible(collector.nodeid)
+    return collector
 
 
 class _Suites(pytest.File):
@@ -133,7 +140,7 @@ class _Suites(pytest.File):
         for name in session.selection.suites:
             yield _Suite.from_parent(self, name=name, nodeid=name)
         for path in session.models:
-            yield _Model.from_parent(self, name=str(path), nodeid=f"from {path}")
+            yield _Model.from_parent(self, name=str(path), nodeid=visible(f"from {path}"))
 
 
 class _Suite(pytest.Collector):
@@ -166,7 +173,7 @@ class _File(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         selection = self.config.stash[_RUN].selection
-        yield from _items(self, (c for c in read_cases(self.path, self.path.parent.name, tuple(OPS))
+        yield from _items(self, (c for c in read_cases(self.path, visible(self.path.parent.name), tuple(OPS))
                                  if selection.takes(c)))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -185,7 +192,7 @@ def _items(parent: pytest.Collector, cases: Iterable[Case]) -> Iterator[pytest.I
             session.remarks[parent.name] = f"{parent.name}: not all of its cases were read: {OUT_OF_TIME}"
             return
         for executor in executors_of(case, chosen):
-            yield CaseItem.from_parent(parent, name=f"{case.id}[{executor}]", case=case, executor=executor)
+            yield CaseItem.from_parent(parent, name=visible(f"{case.id}[{executor}]"), case=case, executor=executor)
 
 
 class CaseFailure(Exception):

@@ -7,6 +7,7 @@ feed behind which the text speaks as if it were us. Written out it shows as what
 from __future__ import annotations
 
 import re
+import struct
 
 #: control characters, and those that change in which order text is read or that nobody sees
 _DANGEROUS = ("\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe-\uffff"
@@ -16,8 +17,6 @@ _UNSEEN = re.compile(f"[{_DANGEROUS}\ud800-\udfff]")
 _BETWEEN_LINES = re.compile(f"(?![\n\t])[{_DANGEROUS}]")
 _OR_COLOR = re.compile(rf"(\x1b\[[0-9;]*m)|{_BETWEEN_LINES.pattern}")
 _OR_CURSOR = re.compile(rf"(\x1b\[[?0-9;]*[mKAGHJhl]|\r)|{_BETWEEN_LINES.pattern}")
-#: control characters in HLO text, where they stand in strings
-_IN_STRINGS = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -52,15 +51,21 @@ def visible_lines(text: str, *, color: bool = False, cursor: bool = False) -> st
     return pattern.sub(_seen_unless_ours, text)
 
 
-def without_controls(text: str) -> str:
-    r"""HLO text with the control characters of its strings written as XLA's printer writes them.
+def without_controls(text: str, *, is_json: bool = False) -> str:
+    r"""Return HLO text with what nobody sees in its strings written as XLA's printer writes it, or as JSON has it.
 
     >>> print(without_controls('"a\x1b"'))
     "a\033"
     """
-    if _IN_STRINGS.search(text) is None:
+    if text.isascii() and text.isprintable():
         return text
-    return _IN_STRINGS.sub(lambda m: "".join(f"\\{byte:03o}" for byte in m[0].encode()), text)
+    if is_json:
+        return _BETWEEN_LINES.sub(lambda m: "".join(f"\\u{unit:04x}" for unit in _utf16(m[0])), text)
+    return _BETWEEN_LINES.sub(lambda m: "".join(f"\\{byte:03o}" for byte in m[0].encode()), text)
+
+
+def _utf16(char: str) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(char.encode('utf-16-le')) // 2}H", char.encode("utf-16-le"))
 
 
 def _seen(match: re.Match[str]) -> str:

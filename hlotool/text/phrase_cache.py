@@ -78,8 +78,8 @@ class RememberedPhrases:
             found = tuple(self._computations.get(n) for n in read_names(text))
             return None if None in found else found
         if kind is Kind.METADATA:
-            read_value(kind, text, name)  # for its errors
-            return ReadMetadata(text)
+            found = read_value(kind, text, name)
+            return ReadMetadata(text) if text.isprintable() else found
         return read_value(kind, text, name)
 
     def note_value(self, kind: Kind, text: str, offset: int) -> None:

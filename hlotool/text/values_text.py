@@ -58,7 +58,7 @@ _OTHER_FIELDS = ("profile_type", "preserve_layout")
 #: fields of metadata that compilers print, in their order
 _PRINTED_FIELDS = ("op_type", "op_name", "source_file", "source_line", "source_end_line", "source_column",
                    "source_end_column", "deduplicated_name", "stack_frame_id", "scheduling_name")
-_QUICK_STRING, _QUICK_NUMBER = r'"[^"\\]*+"', r"-?\d{1,9}+(?!\w)"
+_QUICK_STRING, _QUICK_NUMBER = r'"[^"\\\x00-\x1f\x7f-\x9f]*+"', r"-?\d{1,9}+(?!\w)"
 #: metadata as compilers print it: every field once, no escapes; all other forms go to `validate_metadata`
 METADATA = re.compile(r"\{" + "".join(
     rf"(?:\s*+(?:,\s*+)?+{name}={_QUICK_STRING if name in _STRING_FIELDS else _QUICK_NUMBER})?+"
@@ -118,8 +118,6 @@ def _read(kind: Kind, text: str, name: str) -> Any:
 
 _read_again = functools.lru_cache(16384)(_read)
 
-#: what no text is printed with (hlotool.diagnostics.without_controls)
-_IN_STRINGS = "[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 #: a control character that is neither white space nor inside of a string
 _CONTROL = re.compile(rf"{_STRING}|([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f])", re.S)
 
@@ -142,7 +140,10 @@ def _refuse_controls(text: str, what: str) -> None:
 
 def _spelled(text: str, *, is_json: bool) -> str:
     """Control characters in strings as they are printed: values that are kept as they stand stay what they are."""
-    return re.sub(_IN_STRINGS, lambda m: f"\\u{ord(m[0]):04x}", text) if is_json else without_controls(text)
+    if "\n" in text:
+        line_feed = "\\u000a" if is_json else "\\n"
+        text = re.sub(_STRING, lambda m: m[0].replace("\n", line_feed), text)
+    return without_controls(text, is_json=is_json)
 
 
 # Words and numbers that depend on the attribute's name
