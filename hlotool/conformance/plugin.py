@@ -41,7 +41,7 @@ from hlotool.conformance.report import Record, Run, record_of, write_html, write
 from hlotool.conformance.samples import read_cases
 from hlotool.conformance.selection import Selection, executor_words, option_words
 from hlotool.conformance.suites import DESCRIPTION, checked_names, descriptions, suite_cases
-from hlotool.diagnostics import HloError, visible
+from hlotool.diagnostics import HloError, visible, visible_lines
 from hlotool.execution import describe_executor, executor_name, executor_names
 from hlotool.ops import OPS
 from hlotool.process import close_children, ends_at, seconds_in
@@ -125,11 +125,31 @@ def pytest_collect_file(file_path: pathlib.Path, parent: pytest.Collector) -> py
     return None
 
 
+#: parts of paths that hold what terminals and CI logs act on; pytest prints paths as they are
+_UNSEEN_PARTS: set[str] = set()
+
+
 def _shown(collector: pytest.Collector) -> pytest.Collector:
-    """Give a collector whose path holds what terminals and CI logs act on a name in which that is seen."""
-    if not collector.nodeid.isprintable():
-        collector.name, collector._nodeid = visible(collector.name), visible(collector.nodeid)
+    """Note the parts of a collector's path that must not be printed as they are."""
+    _UNSEEN_PARTS.update(part for part in collector.path.parts if visible(part) != part)
     return collector
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let what pytest's terminal reporter writes be seen, whatever the names of files hold."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None:
+        return
+    terminal = reporter._tw
+    write = terminal.write
+
+    def seen(text: str, **how: Any) -> None:
+        for part in _UNSEEN_PARTS:
+            text = text.replace(part, visible(part))
+        write(visible_lines(text, color=True), **how)
+
+    terminal.write = seen
 
 
 class _Suites(pytest.File):

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 import hlotool
+from hlotool.cli import main
 from hlotool.diagnostics import Diagnostic, Fix, HloError, Note, Origin, visible, visible_lines, without_controls
 from hlotool.diagnostics.formats import FORMATS, Findings, written
 from hlotool.diagnostics.render import Renderer
@@ -99,3 +100,39 @@ def test_the_stream_shows_what_a_renderer_forgets() -> None:
             "print('a\\x1b[31mb\\x1b]0;t\\x07', 'c\\td'); print('e\\x9b', file=sys.stderr); print('\\udc80')")
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env={"PYTHONUTF8": "1"})
     assert (ran.stdout, ran.stderr) == (b"a\\x1b[31mb\\x1b]0;t\\x07 c\td\n\x80\n", b"e\\x9b\n")
+
+
+HOSTILE = """HloModule m
+ENTRY e {
+  a = f32[2] parameter(0), metadata={op_name="x\x1b[31mred\u202eabc"}
+  b = f32[2] negate(a), metadata={op_name="one\ntwo\x9b"}
+  ROOT c = f32[2]   custom-call(b), custom_call_target="t", backend_config={"k":"\u202e\n"}
+}
+"""
+
+
+@pytest.mark.parametrize("words", [["fmt"], ["fmt", "--diff"], ["lint", "--fix", "--diff"], ["opt", "--passes=dce"]])
+def test_strings_of_files_are_seen_in_what_commands_print(
+        words: list[str], tmp_path: pathlib.Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    path = tmp_path / "name\n::error::x.hlo"
+    path.write_text(HOSTILE, "utf-8")
+    main([*words, str(path)])
+    out, err = (part.decode("utf-8") for part in capfdbinary.readouterr())
+    assert not set("\x1b\u202e\x9b") & set(out + err) and not re.search("^(?:::error|two)", out + err, re.M)
+
+
+def test_strings_mean_the_same_when_their_line_feeds_are_escaped() -> None:
+    printed = str(hlotool.parse(HOSTILE))
+    assert 'op_name="one\\ntwo\\302\\233"' in printed and '{"k":"\\u202e\\u000a"}' in printed
+    assert str(hlotool.parse(printed)) == printed
+
+
+def test_names_of_tested_files_are_seen(tmp_path: pathlib.Path) -> None:
+    folder = tmp_path / "d\n: :error x"
+    folder.mkdir()
+    (folder / "e.hlo").write_text("HloModule m\nENTRY e { a = f32[2] parameter(0)  ROOT b = f32[2] negate(a) }\n")
+    for words in (["-v", str(folder)], [f"{folder}-missing\n::error::y"]):
+        done = subprocess.run([sys.executable, "-m", "hlotool", "conform", "--executor", "reference", *words],
+                              capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert "\\n: :error x" in done.stdout + done.stderr and "\n::" not in done.stdout + done.stderr
+        assert "\n: :" not in done.stdout + done.stderr
