@@ -109,7 +109,8 @@ class _Watch:
                 self.interrupted_at = None
                 with contextlib.suppress(ProcessLookupError):  # it was the only one to get the interrupt
                     os.kill(self.worker, signal.SIGINT)
-            if self.seconds is not None and self._work_time() - begun > self.seconds:
+            if self.seconds is not None and self._work_time() - begun > self.seconds and (
+                    self._work_time(is_exact=True) - begun > self.seconds):
                 os.kill(self.worker, signal.SIGKILL)
                 os.waitpid(self.worker, 0)
                 return None
@@ -120,10 +121,10 @@ class _Watch:
                 is_open = bool(os.read(self.progress, 1 << 16))
                 begun = self._work_time()
 
-    def _work_time(self) -> float:
-        """Return seconds on a clock that does not go on while the work waits for a processor."""
+    def _work_time(self, *, is_exact: bool = False) -> float:
+        """Return seconds on a clock that does not go on while the work waits for a processor, or a little more."""
         now = time.monotonic()
-        if self.seconds is not None and now - self._looked_at > _LOOK:
+        if self.seconds is not None and (is_exact or now - self._looked_at > _LOOK):
             self._waited, self._looked_at = max(self._waited, waited_by_all(self.worker)), now
         return now - self._waited
 

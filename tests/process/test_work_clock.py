@@ -19,7 +19,7 @@ from hlotool.process.work_clock import waited_by, waited_by_all
 can_tell = pytest.mark.skipif(not pathlib.Path("/proc/self/schedstat").exists() or not hasattr(os, "fork"),
                               reason="this system does not tell how long a process waits")
 #: other programs on the one processor that is left
-OTHERS = 4
+OTHERS = 3
 
 
 @contextlib.contextmanager
@@ -58,21 +58,21 @@ def test_the_clock_goes_on_while_nothing_is_done() -> None:
 def test_the_clock_stops_while_others_have_the_processor() -> None:
     with busy_processor():
         begun, before = time.monotonic(), work_time()
-        work_for(0.6)
+        work_for(0.3)
         taken, counted = time.monotonic() - begun, work_time() - before
     assert counted < 0.6 * taken
-    assert counted > 0.5
+    assert counted > 0.25
 
 
 @can_tell
 def test_a_child_that_gets_no_processor_has_not_used_up_its_time() -> None:
-    """It needs 0.6 s of a processor, in which more than 1.5 s pass."""
+    """It needs 0.3 s of a processor, in which more than 0.9 s pass."""
     child = Child({})
     try:
         with busy_processor():
             assert child.ask("operator:add", 1, 2, timeout=60) == 3
             begun, before = time.monotonic(), work_time()
-            child.ask("builtins:exec", WORK.format(0.6), timeout=1.5)
+            child.ask("builtins:exec", WORK.format(0.3), timeout=0.9)
             taken, counted = time.monotonic() - begun, work_time() - before
             assert counted < 0.6 * taken
             with pytest.raises(TimedOut):
@@ -86,14 +86,14 @@ def test_a_child_that_gets_no_processor_has_not_used_up_its_time() -> None:
 @can_tell
 def test_a_command_that_gets_no_processor_has_not_used_up_its_time() -> None:
     def working() -> int:
-        work_for(0.6)
+        work_for(0.3)
         os._exit(7)
 
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.getsignal(number) for number in numbers]
     try:
         with busy_processor():
-            assert supervised(working, 1.5, lambda found: 2) == 7
+            assert supervised(working, 0.9, lambda found: 2) == 7
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
