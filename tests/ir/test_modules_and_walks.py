@@ -1,13 +1,13 @@
-"""Modules made by hand: what they answer about themselves, copies of them, and the orders of their parts."""
+"""Modules made by hand: what they answer about themselves, and the orders of their parts."""
 
 from __future__ import annotations
 
 import pickle
 
 import pytest
+from handmade import caller, made, names
 
-from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Literal, Shape, Source
-from hlotool.ir.clone import clone_computation, clone_module, mapped_attributes
+from hlotool.ir import Attributes, HloComputation, HloModule, Literal, Source
 from hlotool.ir.free_names import sanitized_name, unique_name
 from hlotool.ir.source import Position, moved_starts
 from hlotool.ir.walk import (
@@ -19,25 +19,6 @@ from hlotool.ir.walk import (
     reachable,
     recursions,
 )
-
-F32 = Shape.array("f32")
-
-
-def made(name: str, *operands: HloInstruction, opcode: str = "tanh", offset: int = -1, **attributes: object
-         ) -> HloInstruction:
-    return HloInstruction(name, opcode, F32, operands,
-                          Attributes({n.replace("_", "-") if n.startswith("control") else n: v
-                                      for n, v in attributes.items()}), None, offset)
-
-
-def caller(name: str, *called: HloComputation) -> HloComputation:
-    """A computation with a call of each of those."""
-    return HloComputation(name, [made(f"{name}.{n}", opcode="call", to_apply=c) for n, c in enumerate(called)]
-                          or [made(f"{name}.leaf")])
-
-
-def names(items: object) -> str:
-    return " ".join(i.name for i in items)  # type: ignore[attr-defined]
 
 
 def test_orders_of_instructions() -> None:
@@ -122,28 +103,6 @@ def test_what_a_module_answers() -> None:
     assert HloComputation("empty").root is None and HloComputation("r", [one, zero], one).root is one
     assert total.called_computations() == () and top.instructions[0].called_computations() == (leaf,)
     assert made("b", opcode="conditional", branch_computations=(leaf, entry)).called_computations() == (leaf, entry)
-
-
-def test_copies() -> None:
-    leaf, rest = caller("leaf"), caller("rest")
-    top = caller("top", leaf, rest)
-    after = made("after", top.instructions[0], control_predecessors=(top.instructions[1],))
-    top.instructions.append(after)
-    top.root = top.instructions[0]
-    module = HloModule("m", [leaf, rest, top], top, tables={"FileNames": ("1 a",)}, notes=[1])
-    copy = clone_module(module)
-    assert names(copy) == "leaf rest top" and not set(copy.computations) & set(module.computations)
-    assert copy.entry is copy["top"] and copy.entry.root is copy.entry["top.0"]
-    assert called_by(copy.entry) == [copy["leaf"], copy["rest"]]
-    assert copy.entry["after"].operands == (copy.entry["top.0"],)
-    assert copy.entry["after"].control_predecessors() == (copy.entry["top.1"],)
-    assert copy.tables == module.tables and copy.tables is not module.tables and copy.notes is not module.notes
-    shared = clone_module(module, lambda computation: computation is leaf)
-    assert shared["rest"] is rest and shared["leaf"] is not leaf and shared["top"] is not top
-    assert called_by(shared.entry) == [shared["leaf"], rest]
-    alone = clone_computation(top, "new")
-    assert alone.name == "new" and called_by(alone) == [leaf, rest] and alone.root is alone.instructions[0]
-    assert mapped_attributes(after.attributes, lambda item: item) == after.attributes
 
 
 def test_a_deep_module_is_pickled() -> None:

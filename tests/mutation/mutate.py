@@ -186,6 +186,14 @@ TESTED_IN = {"grammars": ("text",), "passes/lints": ("passes", "linting")}
 WHOLE_LIMIT = 1200.0
 
 
+@cache
+def require_passing(project: Project, folders: tuple[str, ...]) -> None:
+    """End with a message where tests fail without any change: then they tell nothing about one."""
+    code, said = project.pytest([f"tests/{folder}" for folder in folders], WHOLE_LIMIT)
+    if code != 0:
+        raise SystemExit(f"without any change tests fail:\n{said[-2000:]}")
+
+
 def on_room(project: Project, file: str, change: Change, options: argparse.Namespace) -> dict[str, str]:
     """Return what became of one change when all tests of its room were run."""
     folders = TESTED_IN.get(room(file), (room(file).split("/")[0],))
@@ -193,6 +201,7 @@ def on_room(project: Project, file: str, change: Change, options: argparse.Names
     tests = [t for t in test_files(project, file, name) if Path(t).parts[1] in folders]
     if not tests:
         return {"outcome": "not tried", "by": f"no tests of {room(file)}"}
+    require_passing(project, folders)
     path = project.folder / file
     source = path.read_bytes()
     try:
