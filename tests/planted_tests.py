@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 from hlotool.ir import HloInstruction
 from hlotool.process import close_children
-from hlotool.reduction import Candidate, Interest, Sighting
+from hlotool.reduction import Candidate, Interest, Observation
 
-NOTHING = Sighting()
+NOTHING = Observation()
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ class Fed(Interest):
     def describe(self) -> str:
         return f"{self.operand} feeds {self.user}"
 
-    def look(self, candidate: Candidate) -> Sighting:
+    def look(self, candidate: Candidate) -> Observation:
         found = any(i.opcode == self.user and any(o.opcode == self.operand for o in i.operands)
                     for i in candidate.module.instructions())
-        return Sighting(("fed",), "fed") if found else NOTHING
+        return Observation(("fed",), "fed") if found else NOTHING
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Holds(Interest):
     def describe(self) -> str:
         return f"holds {', '.join(self.opcodes)}"
 
-    def look(self, candidate: Candidate) -> Sighting:
+    def look(self, candidate: Candidate) -> Observation:
         here = {i.opcode for i in candidate.module.instructions()}
-        return Sighting(("holds",), "holds") if here.issuperset(self.opcodes) else NOTHING
+        return Observation(("holds",), "holds") if here.issuperset(self.opcodes) else NOTHING
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,13 @@ class SetAnew(Interest):
     def describe(self) -> str:
         return "an f32 that a body sets anew"
 
-    def look(self, candidate: Candidate) -> Sighting:
+    def look(self, candidate: Candidate) -> Observation:
         bodies = [i.attributes["body"] for i in candidate.module.instructions() if i.opcode == "while"]
         ends = [[o for o in b.root.operands if o.shape.element_type == "f32"] for b in bodies
                 if b.root.opcode == "tuple"]
         found = any(any(o.opcode not in ("get-tuple-element", "parameter", "negate") for o in end) and any(
             o.opcode == "negate" and o.operands[0].opcode == "get-tuple-element" for o in end) for end in ends)
-        return Sighting(("anew",), "anew") if found else NOTHING
+        return Observation(("anew",), "anew") if found else NOTHING
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Sometimes(Interest):
     def describe(self) -> str:
         return "sometimes"
 
-    def look(self, candidate: Candidate) -> Sighting:
+    def look(self, candidate: Candidate) -> Observation:
         return NOTHING if next(self.turns) % 3 == 1 else Holds(self.opcodes).look(candidate)
 
 

@@ -15,7 +15,7 @@ from hlotool.bisection import Bisection
 from hlotool.blame import Isolation
 from hlotool.ops import Cost
 from hlotool.passes.cost import CostReport
-from hlotool.reduction import Finding, Reduction
+from hlotool.reduction import Reduction, ReportedCode
 from hlotool.stablehlo import Conversion
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -154,6 +154,6 @@ def test_reduce_keeps_a_finding() -> None:
       ROOT r = f32[2,3] add(u, x)
     }"""
     code = hlotool.lint(twice)[0].code
-    small = hlotool.reduce(twice, test=Finding(code), jobs=1)
+    small = hlotool.reduce(twice, test=ReportedCode(code), jobs=1)
     assert code in {d.code for d in hlotool.lint(small.candidate.module)}
     assert small.candidate.size < small.original.size

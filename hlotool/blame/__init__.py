@@ -7,7 +7,7 @@ from hlotool.blame.matched_values import VALUE_FATES, ValueMatch, ValueMatches, 
 from hlotool.blame.module_pair import PairBlame, blame_pair
 from hlotool.blame.nonfinite import Maker, NonFinite, find_nonfinite
 from hlotool.blame.number_text import number as number_text
-from hlotool.blame.places import Place
+from hlotool.blame.places import InstructionPlace
 from hlotool.blame.reference_values import ReferenceValues
 from hlotool.blame.refused_instruction import refused_instruction
 from hlotool.blame.reproduction import Reproduction, reproduce_blame, reproduce_maker
@@ -16,9 +16,34 @@ from hlotool.blame.value_trace import trace
 from hlotool.blame.wrong_instruction import Blame
 
 __all__ = [
-    "VALUE_FATES", "Blame", "Isolation", "Maker", "NonFinite", "PairBlame", "Place", "ReferenceValues",
-    "Reproduction", "ValueMatch", "ValueMatches", "blame", "blame_diagnostic", "blame_pair", "compare",
-    "compare_unnamed", "find_nonfinite", "isolate", "locator", "match_values", "name_instruction",
-    "nonfinite_diagnostics", "number_text", "pair_diagnostic", "pair_record", "record", "refused_instruction",
-    "reproduce_blame", "reproduce_maker", "trace",
+    "VALUE_FATES",
+    "Blame",
+    "InstructionPlace",
+    "Isolation",
+    "Maker",
+    "NonFinite",
+    "PairBlame",
+    "ReferenceValues",
+    "Reproduction",
+    "ValueMatch",
+    "ValueMatches",
+    "blame",
+    "blame_diagnostic",
+    "blame_pair",
+    "compare",
+    "compare_unnamed",
+    "find_nonfinite",
+    "isolate",
+    "locator",
+    "match_values",
+    "name_instruction",
+    "nonfinite_diagnostics",
+    "number_text",
+    "pair_diagnostic",
+    "pair_record",
+    "record",
+    "refused_instruction",
+    "reproduce_blame",
+    "reproduce_maker",
+    "trace",
 ]

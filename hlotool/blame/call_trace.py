@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.blame.cuts import Part
+from hlotool.blame.cuts import ProgramPart
 from hlotool.blame.reference_values import Rows
 from hlotool.execution import Moment, Program, evaluate_program, flat, leaves
 from hlotool.ir import HloComputation, HloInstruction
@@ -19,11 +19,11 @@ class Activation:
 
     values: list[dict[HloInstruction, Any]] = field(default_factory=list)
 
-    def arguments(self, whole: Part) -> list[list[Array]]:
+    def arguments(self, whole: ProgramPart) -> list[list[Array]]:
         """The arguments of the computation's part."""
         return self._leaves(whole.fed)
 
-    def results(self, whole: Part) -> list[list[Array]]:
+    def results(self, whole: ProgramPart) -> list[list[Array]]:
         """The results of the computation's part, which ends at `inner_targets`."""
         return self._leaves(whole.targets)
 

@@ -11,7 +11,7 @@ from typing import Any, ParamSpec
 from hlotool.blame.finding_reports import at_place, blame_diagnostic, pair_diagnostic
 from hlotool.blame.module_pair import blame_pair
 from hlotool.blame.nonfinite import FOLDS
-from hlotool.blame.places import Place, result_maker
+from hlotool.blame.places import InstructionPlace, result_maker
 from hlotool.blame.refused_instruction import refused_instruction
 from hlotool.blame.stored_values import blame, compare_stored, stored_trace
 from hlotool.blame.wrong_instruction import Blame
@@ -143,7 +143,7 @@ def name_instruction(found: Comparison, one: Program, other: Program | None, *, 
         named = None
         found.diagnostics.extend(d for d in error.diagnostics if d not in found.diagnostics)
     if named is None:
-        place = Place((other or one).module, result_maker((other or one).module.entry.root, worst.result))
+        place = InstructionPlace((other or one).module, result_maker((other or one).module.entry.root, worst.result))
         named = place, at_place(DIFFERENCE, f"result {worst.result} differs, which {place} makes", place)
     place, frame = named
     found.instruction, found.line = place.instruction.name, place.line[0]
@@ -172,7 +172,7 @@ def _name_refused(found: Comparison, one: Program, other: Program | None, second
 
 
 def _searched(found: Comparison, one: Program, other: Program | None, seconds: float
-              ) -> tuple[Place, Diagnostic] | None:
+              ) -> tuple[InstructionPlace, Diagnostic] | None:
     worst, witness = found.worst, found.witness
     assert worst is not None and witness is not None
     if other is not None:

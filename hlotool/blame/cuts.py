@@ -11,13 +11,13 @@ from hlotool.passes.edit import Section, section
 
 
 @dataclass(frozen=True)
-class Part(Section):
+class ProgramPart(Section):
     """Instructions of a computation as a program: `fed`, `targets` and `computed` are instructions of the whole."""
 
     program: Program
 
     @classmethod
-    def whole(cls, program: Program) -> Part:
+    def whole(cls, program: Program) -> ProgramPart:
         """Return all of a program."""
         entry = program.module.entry
         return cls(program.module, tuple(entry.parameters()), (entry.root,), tuple(entry.instructions), program)
@@ -28,7 +28,7 @@ class Part(Section):
 
 
 def part(whole: Program, computation: HloComputation, targets: Sequence[HloInstruction],
-         cut: Collection[HloInstruction] = (), order: Mapping[HloInstruction, int] | None = None) -> Part:
+         cut: Collection[HloInstruction] = (), order: Mapping[HloInstruction, int] | None = None) -> ProgramPart:
     """Return the program that computes `targets` of a computation of `whole` from the parameters and what is `cut`.
 
     `order` tells where each instruction of the computation stands (`positions`): who asks for many parts has it once.
@@ -41,4 +41,4 @@ def part(whole: Program, computation: HloComputation, targets: Sequence[HloInstr
     if whole.partitioning == "automatic" and program.partitioning != "automatic":
         found.module.attributes = found.module.attributes.without("num_partitions")
         program = Program(found.module)
-    return Part(program.module, found.fed, found.targets, found.computed, program)
+    return ProgramPart(program.module, found.fed, found.targets, found.computed, program)

@@ -30,7 +30,7 @@ from hlotool.blame.codes import (
 from hlotool.blame.module_pair import PairBlame
 from hlotool.blame.nonfinite import Maker, NonFinite
 from hlotool.blame.number_text import extremes, number, place_in
-from hlotool.blame.places import Place
+from hlotool.blame.places import InstructionPlace
 from hlotool.blame.wrong_instruction import Blame
 from hlotool.diagnostics import Diagnostic, Note, Severity, find_code
 from hlotool.execution import leaves
@@ -83,7 +83,7 @@ def _notes(maker: Maker) -> list[Note]:
     return found
 
 
-def at_place(code: str, message: str, place: Place, *, severity: Severity = Severity.ERROR,
+def at_place(code: str, message: str, place: InstructionPlace, *, severity: Severity = Severity.ERROR,
              notes: tuple[Note, ...] = (), help: str = "") -> Diagnostic:
     """A diagnostic at the instruction of a place."""
     source = place.module.source

@@ -10,7 +10,7 @@ from hlotool.blame.compared import compare_unnamed
 from hlotool.blame.finding_reports import blame_diagnostic, nonfinite_diagnostics, pair_diagnostic
 from hlotool.blame.module_pair import PairBlame, blame_pair
 from hlotool.blame.nonfinite import NonFinite, find_nonfinite
-from hlotool.blame.places import Place
+from hlotool.blame.places import InstructionPlace
 from hlotool.blame.reference_values import ReferenceValues
 from hlotool.blame.stored_values import blame
 from hlotool.blame.wrong_instruction import Blame
@@ -44,7 +44,7 @@ class Isolation:
         return is_finite and self.wrong is None and self.parting is None
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> InstructionPlace | None:
         """The guilty instruction with the calls that lead to it; None where none is named."""
         found = self.wrong or self.parting
         if found is not None:

@@ -7,7 +7,7 @@ and lengthened backwards from there, to say which instructions it takes together
 from __future__ import annotations
 
 from hlotool.blame.probe import Wrong
-from hlotool.blame.search_scope import Scope, sources, steps_of
+from hlotool.blame.search_scope import SearchScope, sources, steps_of
 from hlotool.ir import HloInstruction
 from hlotool.ops import opcodes
 from hlotool.passes.edit import ancestors, is_cuttable
@@ -16,7 +16,7 @@ from hlotool.passes.edit import ancestors, is_cuttable
 _SAME_ELEMENTS = opcodes(lambda flow: flow.forwards) | {"reshape", "bitcast"}
 
 
-def acting_together(scope: Scope, wrong: Wrong) -> tuple[Wrong, HloInstruction, tuple[HloInstruction, ...]]:
+def acting_together(scope: SearchScope, wrong: Wrong) -> tuple[Wrong, HloInstruction, tuple[HloInstruction, ...]]:
     """The smallest part found that is wrong, its instruction, and the others that it takes together."""
     steps = steps_of(wrong.part)
     order = [s for s in ancestors(scope.computation, [wrong.owner]) if s in set(steps)]
@@ -36,12 +36,12 @@ def acting_together(scope: Scope, wrong: Wrong) -> tuple[Wrong, HloInstruction, 
     return best, instruction, tuple(i for i in needed if i is not instruction)
 
 
-def _upto(scope: Scope, wrong: Wrong, last: HloInstruction) -> Wrong | None:
+def _upto(scope: SearchScope, wrong: Wrong, last: HloInstruction) -> Wrong | None:
     """The part shortened to one instruction and what it is computed of."""
     return scope.first_wrong(scope.part([last], wrong.part.fed)) if is_cuttable(last) else None
 
 
-def _first_among_sources(scope: Scope, wrong: Wrong, best: Wrong, steps: set[HloInstruction]) -> Wrong:
+def _first_among_sources(scope: SearchScope, wrong: Wrong, best: Wrong, steps: set[HloInstruction]) -> Wrong:
     """Go on to an operand as long as one is wrong, too."""
     is_moving = True
     while is_moving and not scope.bench.is_late:
@@ -54,7 +54,7 @@ def _first_among_sources(scope: Scope, wrong: Wrong, best: Wrong, steps: set[Hlo
     return best
 
 
-def _lengthened(scope: Scope, wrong: Wrong) -> tuple[Wrong, tuple[HloInstruction, ...]]:
+def _lengthened(scope: SearchScope, wrong: Wrong) -> tuple[Wrong, tuple[HloInstruction, ...]]:
     """The fewest levels of operands with which the instruction is wrong, the rest fed by the reference."""
     owner = wrong.owner
     steps = steps_of(wrong.part)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.blame.nonfinite import FOLDS
-from hlotool.blame.places import Place, result_maker
+from hlotool.blame.places import InstructionPlace, result_maker
 from hlotool.blame.reference_values import Rows
 from hlotool.execution import Moment, Path, Program, evaluate_program, require_one_signature
 from hlotool.ir import HloInstruction
@@ -42,7 +42,7 @@ _TUPLES = opcodes(lambda flow: flow.is_trivial or flow.enters or flow.forwards) 
 class PairBlame:
     """The instruction of the right module that makes the difference."""
 
-    place: Place
+    place: InstructionPlace
     #: the comparison of its value with the left module's
     judgement: Judgement
     #: its partner in the left module; None: the place is only where a result is made
@@ -78,8 +78,8 @@ def blame_pair(left: Program, right: Program, arguments: Rows, *, seconds: float
     far = next((s for s in look.suspects.values() if not s.is_near), None)
     if far is not None:
         return far.blame(right, result, False, work_time() - started)
-    return PairBlame(Place(right.module, result_maker(right.module.entry.root, result)), judgement, None, False, result,
-                     seconds=work_time() - started)
+    place = InstructionPlace(right.module, result_maker(right.module.entry.root, result))
+    return PairBlame(place, judgement, None, False, result, seconds=work_time() - started)
 
 
 def _first_wrong(evidence: Evidence, given: list[list[Array]]) -> tuple[int, Judgement] | None:
@@ -170,7 +170,7 @@ class _Suspect:
 
     def blame(self, right: Program, result: int, is_confirmed: bool, seconds: float) -> PairBlame:
         maker = self.instruction.operands[0] if self.instruction.opcode == "get-tuple-element" else self.instruction
-        return PairBlame(Place(right.module, maker, self.path), self.judgement, self.partner, is_confirmed,
+        return PairBlame(InstructionPlace(right.module, maker, self.path), self.judgement, self.partner, is_confirmed,
                          result, self.is_fed_ordinary, seconds)
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from hlotool.blame.places import Place, require_partitioned
+from hlotool.blame.places import InstructionPlace, require_partitioned
 from hlotool.blame.reasons import Reason, reason
 from hlotool.blame.reference_values import ReferenceValues
 from hlotool.execution import Moment, Path, Program, evaluate_program
@@ -46,7 +46,7 @@ class Maker:
     """An instruction that makes values that are not finite, at the first moment where it does."""
 
     kind: Kind
-    place: Place
+    place: InstructionPlace
     reason: Reason
     #: what it was given and what it made
     operands: tuple[Any, ...]
@@ -209,7 +209,7 @@ class _Watch:
             return
         array = _leaves(moment.value)[number]
         makers[site] = Maker(
-            self.kind, Place(self.program.module, moment.instruction, moment.path),
+            self.kind, InstructionPlace(self.program.module, moment.instruction, moment.path),
             reason(moment.instruction, moment.operands, array, marks), tuple(moment.operands), moment.value,
             inner=inner[0].instruction if inner is not None and inner[0].instruction is not moment.instruction
             else None, device=moment.device)

@@ -15,7 +15,7 @@ from hlotool.passes.origins import origin_of
 
 
 @dataclass(frozen=True)
-class Place:
+class InstructionPlace:
     """An instruction of a module, at one point of its run."""
 
     module: HloModule

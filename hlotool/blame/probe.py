@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.blame.cuts import Part
+from hlotool.blame.cuts import ProgramPart
 from hlotool.blame.reference_values import Rows
 from hlotool.diagnostics import HloError
 from hlotool.execution import Executor, Program
@@ -26,7 +26,7 @@ Array: TypeAlias = Any
 class Trial:
     """A part that is fed with the reference's values, and what an executor gives for it."""
 
-    part: Part
+    part: ProgramPart
     arguments: Rows
     reference: Rows
     #: empty where the executor could not run it
@@ -51,7 +51,7 @@ class Trial:
 class Wrong:
     """A result of a part that is wrong."""
 
-    part: Part
+    part: ProgramPart
     arguments: Rows
     device: int
     result: int
@@ -78,7 +78,7 @@ class Bench:
         """Whether time is over."""
         return work_time() > self.until
 
-    def first_wrong(self, tried: Part, arguments: Rows, given: Rows | None = None,
+    def first_wrong(self, tried: ProgramPart, arguments: Rows, given: Rows | None = None,
                     reference: Rows | None = None) -> Wrong | None:
         """The first result of a part that the executor gets wrong; None: all are right, or it does not run.
 
@@ -86,7 +86,7 @@ class Bench:
         """
         return next(self.judged(tried, arguments, given, reference, Kind.NON_FINITE), None)
 
-    def judged(self, tried: Part, arguments: Rows, given: Rows | None = None, reference: Rows | None = None,
+    def judged(self, tried: ProgramPart, arguments: Rows, given: Rows | None = None, reference: Rows | None = None,
                least: Kind = Kind.NON_FINITE) -> Iterator[Wrong]:
         """The results of a part whose verdict is of a kind, or a worse one, as they are judged."""
         if given is None:

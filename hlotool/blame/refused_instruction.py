@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hlotool.blame.cuts import part
-from hlotool.blame.places import Place
+from hlotool.blame.places import InstructionPlace
 from hlotool.diagnostics import HloError
 from hlotool.execution import FAILURES, Executor, Program, arguments_for, rows_of
 from hlotool.ir import HloInstruction
@@ -12,7 +12,7 @@ from hlotool.passes.edit import ancestors, is_cuttable, results_of
 from hlotool.process import work_time
 
 
-def refused_instruction(program: Program, executor: Executor, *, seconds: float = 30.0) -> Place | None:
+def refused_instruction(program: Program, executor: Executor, *, seconds: float = 30.0) -> InstructionPlace | None:
     """The first instruction of the entry with which the program, shortened to end there, fails on the executor.
 
     None where the whole does not fail on made arguments, or time is over before it is known.
@@ -34,7 +34,7 @@ def refused_instruction(program: Program, executor: Executor, *, seconds: float 
             high = middle
         else:
             low = middle + 1
-    return Place(program.module, order[high])
+    return InstructionPlace(program.module, order[high])
 
 
 def _fails(program: Program, executor: Executor, last: HloInstruction) -> bool:

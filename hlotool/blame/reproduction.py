@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hlotool.blame.cuts import Part, part
+from hlotool.blame.cuts import ProgramPart, part
 from hlotool.blame.nonfinite import Maker, find_nonfinite
 from hlotool.blame.probe import Bench
 from hlotool.blame.wrong_instruction import Blame
@@ -38,7 +38,7 @@ def reproduce_blame(blame: Blame, executor: Executor, seconds: float = 30.0) -> 
 
 def _is_wrong(text: str, rows: list[list[Array]], executor: Executor, seconds: float) -> bool:
     try:
-        whole = Part.whole(Program(parse(text, "reproduction.hlo")))
+        whole = ProgramPart.whole(Program(parse(text, "reproduction.hlo")))
         return Bench(executor, work_time() + seconds).first_wrong(whole, rows) is not None
     except HloError:
         return False

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from hlotool.blame.cuts import Part, part
+from hlotool.blame.cuts import ProgramPart, part
 from hlotool.blame.probe import Bench, Trial, Wrong
 from hlotool.blame.reference_values import FORWARDING, ReferenceValues
 from hlotool.execution import Path, Program
@@ -18,7 +18,7 @@ _NO_STEPS = FORWARDING | {"constant"}
 
 
 @dataclass
-class Scope:
+class SearchScope:
     """A computation of a module, called along `path`, and the values that its instructions have then."""
 
     program: Program
@@ -32,11 +32,11 @@ class Scope:
         """Where each instruction stands in an order of evaluation."""
         return positions(self.computation)
 
-    def part(self, targets: Sequence[HloInstruction], cut: Collection[HloInstruction]) -> Part:
+    def part(self, targets: Sequence[HloInstruction], cut: Collection[HloInstruction]) -> ProgramPart:
         """The part that computes the targets of the parameters and of what is cut."""
         return part(self.program, self.computation, targets, cut, self.order)
 
-    def run(self, tried: Part) -> Trial:
+    def run(self, tried: ProgramPart) -> Trial:
         """What the executor gives for a part that stands in a module of its own."""
         rows = self.values.of(tried.fed)
         # Parts of a manual region, which only the whole program splits over devices, are for fewer.
@@ -44,7 +44,7 @@ class Scope:
         given = self.bench.run(tried.program, [rows])[0] if can_run else []
         return Trial(tried, rows, self.values.of(tried.targets), given)
 
-    def first_wrong(self, tried: Part) -> Wrong | None:
+    def first_wrong(self, tried: ProgramPart) -> Wrong | None:
         """The first result that the executor gets wrong of a part in a module of its own."""
         return self.judge(self.run(tried))
 
@@ -53,7 +53,7 @@ class Scope:
         return self.bench.first_wrong(trial.part, trial.arguments, trial.given, trial.reference)
 
 
-def steps_of(tried: Part) -> list[HloInstruction]:
+def steps_of(tried: ProgramPart) -> list[HloInstruction]:
     """The instructions of a part that can be at fault: constants and what only hands on values are not."""
     steps = [i for i in tried.computed if i.opcode not in _NO_STEPS]
     moving = varying(tried.computed, tried.fed)

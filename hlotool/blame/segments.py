@@ -10,9 +10,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from hlotool.blame.cuts import Part
+from hlotool.blame.cuts import ProgramPart
 from hlotool.blame.probe import Trial
-from hlotool.blame.search_scope import Scope, steps_of
+from hlotool.blame.search_scope import SearchScope, steps_of
 from hlotool.execution import Program
 from hlotool.ir import HloInstruction
 from hlotool.passes.edit import merge
@@ -23,7 +23,7 @@ SEGMENTS = 16
 _TOGETHER = 640
 
 
-def segment_trials(scope: Scope, tried: Part, steps: Sequence[HloInstruction], size: int, shift: int
+def segment_trials(scope: SearchScope, tried: ProgramPart, steps: Sequence[HloInstruction], size: int, shift: int
                    ) -> Iterator[Trial]:
     """The segments of so many steps, in the order of data flow, as they are run; the first is shorter by `shift`."""
     numbers = {s: (n + shift) // size for n, s in enumerate(steps)}
@@ -35,7 +35,7 @@ def segment_trials(scope: Scope, tried: Part, steps: Sequence[HloInstruction], s
         yield from _run(scope, group)
 
 
-def _segments(scope: Scope, whole: Part, numbers: dict[HloInstruction, int]) -> Iterator[Part]:
+def _segments(scope: SearchScope, whole: ProgramPart, numbers: dict[HloInstruction, int]) -> Iterator[ProgramPart]:
     """The parts of a program, one for each number, each fed with what earlier ones compute."""
     members: dict[int, list[HloInstruction]] = {}
     for step, number in numbers.items():
@@ -54,9 +54,9 @@ def _segments(scope: Scope, whole: Part, numbers: dict[HloInstruction, int]) -> 
             yield scope.part(targets, every - own_set)
 
 
-def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
+def _groups(parts: Sequence[ProgramPart]) -> Iterator[list[ProgramPart]]:
     """Parts that follow each other, as many as one module shall hold."""
-    group: list[Part] = []
+    group: list[ProgramPart] = []
     held = 0
     for part in parts:
         size = sum(len(c.instructions) for c in part.program.module.computations)
@@ -69,7 +69,7 @@ def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
         yield group
 
 
-def _joined(parts: Sequence[Part]) -> Program:
+def _joined(parts: Sequence[ProgramPart]) -> Program:
     """The parts in one module, so that one compilation gives the values of all."""
     module = merge([p.program.module for p in parts])
     # Of programs still to be partitioned, parts without shardings are for one partition.
@@ -77,7 +77,7 @@ def _joined(parts: Sequence[Part]) -> Program:
     return Program(module)
 
 
-def _run(scope: Scope, parts: Sequence[Part]) -> Iterator[Trial]:
+def _run(scope: SearchScope, parts: Sequence[ProgramPart]) -> Iterator[Trial]:
     """Trials of parts, by one run of a module that holds them all; each alone where the executor refuses that."""
     if len(parts) > 1:
         joined = _joined(parts)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hlotool.blame.cuts import part
-from hlotool.blame.places import Place
+from hlotool.blame.places import InstructionPlace
 from hlotool.blame.reference_values import ReferenceValues, Rows
 from hlotool.blame.value_trace import TracedNames
 from hlotool.blame.wrong_instruction import Blame, search
@@ -158,7 +158,7 @@ def _fed(program: Program, arguments: Rows, name: str, stored: Mapping[str, Arra
     fits = alone.program.devices == 1 and alone.computed
     judged = Evidence(alone.program, rows).judge(value.given) if fits else value.judgement
     between = tuple(i for i in alone.computed if i is not value.instruction and i.opcode not in ("constant", "tuple"))
-    return Blame(name, Place(program.module, value.instruction, value.path), judged, alone, rows, 0, (), 0,
+    return Blame(name, InstructionPlace(program.module, value.instruction, value.path), judged, alone, rows, 0, (), 0,
                  work_time() - started, untold=between)
 
 

@@ -20,13 +20,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hlotool.blame.call_trace import Activation, called, inner_targets
-from hlotool.blame.cuts import Part, part
+from hlotool.blame.cuts import ProgramPart, part
 from hlotool.blame.joint_fault import acting_together
 from hlotool.blame.nonfinite import FOLDS
-from hlotool.blame.places import Place, require_partitioned, result_maker
+from hlotool.blame.places import InstructionPlace, require_partitioned, result_maker
 from hlotool.blame.probe import Bench, Trial, Wrong
 from hlotool.blame.reference_values import FORWARDING, ReferenceValues, Rows
-from hlotool.blame.search_scope import Scope, steps_of
+from hlotool.blame.search_scope import SearchScope, steps_of
 from hlotool.blame.segments import SEGMENTS, segment_trials
 from hlotool.execution import Call, Executor, Path, Program, leaves
 from hlotool.ir import HloComputation, HloInstruction
@@ -42,10 +42,10 @@ class Blame:
     """The instruction that an executor gets wrong."""
 
     executor: str
-    place: Place
+    place: InstructionPlace
     judgement: Judgement
     #: the smallest program found that shows it, and its arguments
-    part: Part
+    part: ProgramPart
     arguments: Rows
     device: int
     #: the instructions that it takes, where the one alone is right: the compiler folds or fuses them
@@ -71,17 +71,17 @@ def search(program: Program, arguments: Rows, executor: Executor, *, seconds: fl
     started = time.monotonic()
     bench = Bench(executor, started + seconds)
     values = values if values is not None else ReferenceValues(program, arguments)
-    scope = Scope(program, bench, program.module.entry, (), values)
+    scope = SearchScope(program, bench, program.module.entry, (), values)
     found = _Whole(scope, arguments, results).found()
     if found is None:
         return None
-    return Blame(executor.name, Place(program.module, found.instruction, found.path), found.wrong.judgement,
+    return Blame(executor.name, InstructionPlace(program.module, found.instruction, found.path), found.wrong.judgement,
                  found.wrong.part, found.wrong.arguments, found.wrong.device, found.together, bench.runs,
                  time.monotonic() - started, [str(e) for e in bench.refusals])
 
 
 @dataclass
-class _Found:
+class _Located:
     """Where a search ended."""
 
     wrong: Wrong
@@ -94,12 +94,12 @@ class _Found:
 class _Whole:
     """The search in the entry of a program."""
 
-    scope: Scope
+    scope: SearchScope
     arguments: Rows
     #: leaves of the result that are known to be wrong
     known: Sequence[int] | None
 
-    def found(self) -> _Found | None:
+    def found(self) -> _Located | None:
         """The instruction behind a wrong result. Raises HloError where the executor runs nothing of the program."""
         trial = self._trial()
         looks = [(look, result) for _, result, look in trial.looks() if look is not Look.SAME]
@@ -117,7 +117,7 @@ class _Whole:
         """The executor's results: of the module as it stands, or of what its results need where that is refused."""
         scope = self.scope
         # A shorter module may be compiled otherwise.
-        whole = Part.whole(scope.program)
+        whole = ProgramPart.whole(scope.program)
         given = scope.bench.run(scope.program, [self.arguments])[0]
         if given:
             return Trial(whole, self.arguments, scope.values.results, given)
@@ -126,7 +126,7 @@ class _Whole:
             raise scope.bench.refusals[-1]
         return trial
 
-    def _to(self, trial: Trial, results: Sequence[int] | None) -> Part:
+    def _to(self, trial: Trial, results: Sequence[int] | None) -> ProgramPart:
         """The part that ends at some results of what was run."""
         targets = trial.part.targets
         if len(targets) == 1 and targets[0].opcode == "tuple":
@@ -135,7 +135,7 @@ class _Whole:
         wanted = [owners[r] for r in results if r < len(owners)] if results is not None else list(targets)
         return self.scope.part(list(dict.fromkeys(wanted)) or [self.scope.computation.root], ())
 
-    def _judged(self, search: _Search, trial: Trial, tried: Sequence[int]) -> _Found | None:
+    def _judged(self, search: _Search, trial: Trial, tried: Sequence[int]) -> _Located | None:
         """What is behind the worst verdict on the whole; before the results that were `tried` nothing was found."""
         scope = self.scope
         open_ = wrong = None
@@ -155,16 +155,16 @@ class _Whole:
         again = scope.first_wrong(ending)
         if again is not None:
             return search.settled(again)
-        return _Found(wrong, (), result_maker(scope.computation.root, wrong.result), trial.part.computed)
+        return _Located(wrong, (), result_maker(scope.computation.root, wrong.result), trial.part.computed)
 
 
 @dataclass
 class _Search:
     """The search in one computation of a module."""
 
-    scope: Scope
+    scope: SearchScope
 
-    def within(self, tried: Part) -> _Found | None:
+    def within(self, tried: ProgramPart) -> _Located | None:
         """What is wrong by itself inside a part, which as a whole is not judged."""
         steps = steps_of(tried)
         if len(steps) <= 1:
@@ -180,7 +180,7 @@ class _Search:
                 return found
         return None
 
-    def locate(self, trial: Trial) -> _Found | None:
+    def locate(self, trial: Trial) -> _Located | None:
         """What is wrong by itself inside of what was run, or, where nothing is, what acts together there."""
         found = self.within(trial.part)
         if found is not None:
@@ -188,13 +188,13 @@ class _Search:
         wrong = self._alone(trial)
         return self.settled(wrong) if wrong is not None else None
 
-    def settled(self, wrong: Wrong) -> _Found:
+    def settled(self, wrong: Wrong) -> _Located:
         """The instruction behind a wrong part in which no step is wrong by itself, but where there is only one."""
         steps = steps_of(wrong.part)
         if len(steps) > 1:
             return self._together(wrong)
         fixed = self._among_constants(wrong, steps[0] if steps else wrong.owner)
-        return fixed if fixed is not None else _Found(wrong, self.scope.path, steps[0] if steps else wrong.owner)
+        return fixed if fixed is not None else _Located(wrong, self.scope.path, steps[0] if steps else wrong.owner)
 
     def _alone(self, trial: Trial) -> Wrong | None:
         """What is wrong of a part that is compiled alone: with the result that is farthest off only, or with all."""
@@ -206,14 +206,14 @@ class _Search:
             return wrong
         return scope.first_wrong(tried) if trial.is_shared else scope.judge(trial)
 
-    def _together(self, wrong: Wrong) -> _Found:
+    def _together(self, wrong: Wrong) -> _Located:
         """What acts together to make a part wrong."""
         best, instruction, others = acting_together(self.scope, wrong)
         steps = steps_of(best.part)
         entered = self._entered(best.part, steps[0]) if len(steps) == 1 else None
-        return entered if entered is not None else _Found(best, self.scope.path, instruction, others)
+        return entered if entered is not None else _Located(best, self.scope.path, instruction, others)
 
-    def _among_constants(self, wrong: Wrong, step: HloInstruction) -> _Found | None:
+    def _among_constants(self, wrong: Wrong, step: HloInstruction) -> _Located | None:
         """What the last step takes that no argument changes, where that is wrong already."""
         scope = self.scope
         fixed = [i for i in wrong.part.computed if i.opcode not in FORWARDING and i is not step
@@ -226,11 +226,11 @@ class _Search:
             return None
         alone = scope.part([found.owner], tried.fed)
         inside = self._entered(alone, found.owner)
-        return inside or _Found(scope.first_wrong(alone) or found, scope.path, found.owner)
+        return inside or _Located(scope.first_wrong(alone) or found, scope.path, found.owner)
 
     # Called computations.
 
-    def _entered(self, tried: Part, caller: HloInstruction) -> _Found | None:
+    def _entered(self, tried: ProgramPart, caller: HloInstruction) -> _Located | None:
         """The search in what the only step of a part calls, at each time that it does."""
         scope = self.scope
         if caller.opcode in FOLDS or not caller.called_computations() or scope.bench.is_late:
@@ -243,8 +243,8 @@ class _Search:
                     return found
         return None
 
-    def _in_times(self, caller: HloInstruction, whole: Part, computation: HloComputation,
-                  times: Sequence[Activation], first: int) -> _Found | None:
+    def _in_times(self, caller: HloInstruction, whole: ProgramPart, computation: HloComputation,
+                  times: Sequence[Activation], first: int) -> _Located | None:
         """The search in some runs of a computation."""
         rows = [t.arguments(whole) for t in times]
 
@@ -252,13 +252,13 @@ class _Search:
             for number, given in enumerate(self.scope.bench.run(whole.program, rows)):
                 path = (*self.scope.path, Call(caller, computation, first + number))
                 values = ReferenceValues(whole.program, rows[number])
-                inner = _Search(Scope(self.scope.program, self.scope.bench, computation, path, values))
+                inner = _Search(SearchScope(self.scope.program, self.scope.bench, computation, path, values))
                 yield inner, Trial(whole, rows[number], times[number].results(whole), given)
 
         return _first_of(searches())
 
 
-def _first_of(searches: Iterable[tuple[_Search, Trial]]) -> _Found | None:
+def _first_of(searches: Iterable[tuple[_Search, Trial]]) -> _Located | None:
     """What the first search finds in its trial; those far from the reference come first, for they need no verdict."""
     near = []
     for search, trial in searches:

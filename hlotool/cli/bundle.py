@@ -27,7 +27,7 @@ from hlotool.cli.whole_files import note_read, require_beside, write_beside
 from hlotool.diagnostics import HloError, visible
 
 if TYPE_CHECKING:
-    from hlotool.reduction import Bundle, Sighting
+    from hlotool.reduction import Bundle, Observation
 
 #: bytes that an archive may have
 _MOST = 1 << 31
@@ -118,11 +118,11 @@ def _run_bundle(path: str, args: argparse.Namespace) -> int:
     return int(held.sign not in seen.signs)
 
 
-def _because(seen: Sighting) -> str:
+def _because(seen: Observation) -> str:
     return f" ({visible(seen.said)})" if seen.said else ""
 
 
-def _record(held: Bundle, seen: Sighting, here: dict[str, str]) -> dict[str, Any]:
+def _record(held: Bundle, seen: Observation, here: dict[str, str]) -> dict[str, Any]:
     return {"test": held.test.describe(), "sign": held.sign, "then": held.said, "now": seen.said,
             "is_shown": held.sign in seen.signs, "versions": held.versions,
             "versions_here": here, "flags": held.flags,

@@ -20,7 +20,7 @@ _SECONDS = 2.0
 
 def sightings(given: Input) -> Iterator[tuple[str, dict[str, Any]]]:
     """What was seen when mutated sections of a module ran; which ones they are follows from the module's text."""
-    from hlotool.conformance import Case, written
+    from hlotool.conformance import ConformanceCase, written
     from hlotool.execution import Program
     from hlotool.fuzzing import Plan, judge_programs, programs_of_module
     from hlotool.stablehlo import module_of_input
@@ -33,7 +33,7 @@ def sightings(given: Input) -> Iterator[tuple[str, dict[str, Any]]]:
     yield CAMPAIGNS.name, {**begin, "programs": found.programs, "outcomes": list(found.outcomes.items())}
     for sighting in found.sightings:
         subject = sighting.subject
-        case = Case(f"section-{sighting.number}", "corpus", "", "", subject.text, replicas=len(subject.rows),
+        case = ConformanceCase(f"section-{sighting.number}", "corpus", "", "", subject.text, replicas=len(subject.rows),
                     arguments=tuple(map(tuple, subject.rows)))
         yield SIGHTINGS.name, {**begin, "kind": sighting.kind, "said": plain(sighting.said),
                                "case": plain(written(case, longest=sys.maxsize))}

@@ -87,7 +87,7 @@ def add_failure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from hlotool.reduction import LOST, Options, State, reduce_candidate
+    from hlotool.reduction import LOST, ReduceOptions, State, reduce_candidate
 
     wanted = list(load([args.path]))
     for name in (args.other, *(args.argument_files or ())):
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             test = test_of(args, wanted[0])
             original = candidate_of(args, wanted[0], test)
-        options = Options(args.time_limit, args.jobs, args.repeats)
+        options = ReduceOptions(args.time_limit, args.jobs, args.repeats)
         if args.state:
             State(Path(args.state)).resume(original, test, options)
         with _shown(args) as options.hear:
@@ -154,7 +154,7 @@ def _refused(args: argparse.Namespace) -> str:
 def test_of(args: argparse.Namespace, loaded: Loaded) -> Interest:
     """Return the test of interest that the options name. Raises HloError for an executor that does not exist."""
     from hlotool.execution import executor_named
-    from hlotool.reduction import Command, Finding, interest_named, words_of
+    from hlotool.reduction import Command, ReportedCode, interest_named, words_of
 
     names = [executor_named(name).name for name in args.executors]
     if args.command is not None:
@@ -167,7 +167,7 @@ def test_of(args: argparse.Namespace, loaded: Loaded) -> Interest:
             complain(f"--command: {error}")
             raise SystemExit(2) from error
     if args.code is not None:
-        return Finding(args.code, names[0], args.run_limit)
+        return ReportedCode(args.code, names[0], args.run_limit)
     return interest_named(args.test, names, args.run_limit, message=args.message, guilty=args.guilty or "")
 
 

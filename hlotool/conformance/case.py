@@ -12,7 +12,7 @@ PerDevice: TypeAlias = tuple[tuple[Array, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class ConformanceCase:
     """A program with its arguments and the values, or the diagnostics, that a conforming implementation gives."""
 
     #: unique within the suite, without spaces: add/f32/nan
@@ -62,6 +62,6 @@ class Case:
         """The arguments of each device: an empty row where nothing is given."""
         return self.arguments or ((),) * self.devices
 
-    def renamed(self, **changes: Any) -> Case:
+    def renamed(self, **changes: Any) -> ConformanceCase:
         """A copy with other fields."""
         return replace(self, **changes)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlotool.conformance.case import Case, PerDevice
-from hlotool.conformance.outcome import Outcome, Status, Worst
+from hlotool.conformance.case import ConformanceCase, PerDevice
+from hlotool.conformance.outcome import CaseOutcome, Status, Worst
 from hlotool.diagnostics import HloError
 from hlotool.numerics import (
     MODEL,
@@ -24,7 +24,7 @@ from hlotool.numerics import (
 )
 
 
-def allowance_of(case: Case) -> Allowance:
+def allowance_of(case: ConformanceCase) -> Allowance:
     """Return the allowance of a case; the rule is in this file's docstring."""
     from hlotool.passes.read import parse
 
@@ -36,32 +36,33 @@ def allowance_of(case: Case) -> Allowance:
         return declared_allowance(())
 
 
-def plain_results(case: Case, found: PerDevice, expected: PerDevice) -> list[ResultJudgement]:
+def plain_results(case: ConformanceCase, found: PerDevice, expected: PerDevice) -> list[ResultJudgement]:
     """Return the verdict on each result without any evidence but what is expected."""
     return judge_plainly(found, expected, allowance_of(case))
 
 
-def compared(case: Case, found: PerDevice, expected: PerDevice, judged: Sequence[ResultJudgement]) -> Outcome:
+def compared(case: ConformanceCase, found: PerDevice, expected: PerDevice,
+             judged: Sequence[ResultJudgement]) -> CaseOutcome:
     """Return the outcome of a case that gave values, and of which each result was judged."""
     if case.only_shapes:
         return _shapes_compared(found, expected)
     worst = worst_of(judged)
     if worst is None:
-        return Outcome(Status.PASS)
+        return CaseOutcome(Status.PASS)
     if worst.judgement.problem:
-        return Outcome(Status.MISMATCH, str(worst), str(worst.judgement.kind))
+        return CaseOutcome(Status.MISMATCH, str(worst), str(worst.judgement.kind))
     kind = worst.judgement.kind
     status = Status.MISMATCH if kind.is_wrong else Status.UNDECIDED if kind is Kind.ILL_CONDITIONED else Status.PASS
     said = _worst(worst)
     detail = _difference(said, kind) if status is not Status.PASS and said is not None else ""
-    return Outcome(status, detail, str(kind), said)
+    return CaseOutcome(status, detail, str(kind), said)
 
 
-def _shapes_compared(found: PerDevice, expected: PerDevice) -> Outcome:
+def _shapes_compared(found: PerDevice, expected: PerDevice) -> CaseOutcome:
     said = [[f"{a.dtype}{list(a.shape)}" for row in side for a in row] for side in (found, expected)]
     if said[0] == said[1]:
-        return Outcome(Status.PASS)
-    return Outcome(Status.MISMATCH, f"gave {', '.join(said[0])}; expected {', '.join(said[1])}")
+        return CaseOutcome(Status.PASS)
+    return CaseOutcome(Status.MISMATCH, f"gave {', '.join(said[0])}; expected {', '.join(said[1])}")
 
 
 def _difference(worst: Worst, kind: Kind) -> str:

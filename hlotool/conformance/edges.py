@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from hlotool.conformance.case import Case
+from hlotool.conformance.case import ConformanceCase
 from hlotool.conformance.generate import generate
 from hlotool.conformance.selection import Selection
 from hlotool.ir import DTYPES
@@ -23,14 +23,14 @@ _BRIEF = 2
 _ENOUGH = 64
 
 
-def ops_cases(selection: Selection) -> Iterator[Case]:
+def ops_cases(selection: Selection) -> Iterator[ConformanceCase]:
     """The chosen cases of the suite."""
     for opcode in filter(selection.takes_op, OPS):
         for element_type in filter(selection.takes_type, DTYPES):
             yield from _cases(opcode, element_type, selection)
 
 
-def _cases(opcode: str, element_type: str, selection: Selection) -> Iterator[Case]:
+def _cases(opcode: str, element_type: str, selection: Selection) -> Iterator[ConformanceCase]:
     if selection.count:
         yield from generate(opcode, element_type, selection.seed, selection.count)
         return

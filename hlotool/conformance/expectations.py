@@ -33,8 +33,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hlotool.conformance.case import Case
-from hlotool.conformance.outcome import Outcome, Status
+from hlotool.conformance.case import ConformanceCase
+from hlotool.conformance.outcome import CaseOutcome, Status
 from hlotool.diagnostics import Diagnostic, HloError, define, reason_of
 from hlotool.execution import executor_name
 
@@ -68,19 +68,19 @@ class Expectation:
     #: the file and number of the entry
     source: str = ""
 
-    def covers(self, case: Case, facts: Mapping[str, str]) -> bool:
+    def covers(self, case: ConformanceCase, facts: Mapping[str, str]) -> bool:
         """Whether the entry speaks of a case on an executor of which those facts hold."""
         return (_fits(case.name, self.cases) and _fits(case.opcode, self.ops) and _fits(case.dtype, self.types)
                 and _fits(case.edge, self.edges)
                 and all(fnmatch.fnmatchcase(facts.get(key, ""), pattern) for key, pattern in self.conditions)
                 and _is_version(facts.get("jaxlib", ""), self.jaxlib))
 
-    def explains(self, outcome: Outcome) -> bool:
+    def explains(self, outcome: CaseOutcome) -> bool:
         """Whether a failure is of the kind that the entry expects."""
         return outcome.status in self.statuses and re.search(self.detail, outcome.detail) is not None
 
 
-class Verdict(enum.StrEnum):
+class CaseVerdict(enum.StrEnum):
     """What a status means in the light of the expectations."""
 
     PASSED = "passed"
@@ -98,27 +98,29 @@ class Verdict(enum.StrEnum):
     FLAKY = "flaky"
 
 
-def judged(case: Case, facts: Mapping[str, str], outcome: Outcome,
-           expectations: Iterable[Expectation]) -> tuple[Verdict, Expectation | None]:
+def judged(case: ConformanceCase, facts: Mapping[str, str], outcome: CaseOutcome,
+           expectations: Iterable[Expectation]) -> tuple[CaseVerdict, Expectation | None]:
     """The verdict, and the entry that it rests on."""
     covering = [e for e in expectations if e.covers(case, facts)]
     if outcome.status is Status.PASS:
         strict = next((e for e in covering if not e.sometimes), None)
-        return (Verdict.UNEXPECTED_PASS, strict) if strict else (Verdict.PASSED, None)
+        return (CaseVerdict.UNEXPECTED_PASS, strict) if strict else (CaseVerdict.PASSED, None)
     found = expectation_of(case, facts, outcome, covering)
     if found is not None:
-        return Verdict.EXPLAINED, found
-    own = {Status.UNSUPPORTED: Verdict.UNSUPPORTED, Status.UNDECIDED: Verdict.UNDECIDED, Status.FLAKY: Verdict.FLAKY}
-    return own.get(outcome.status, Verdict.UNEXPLAINED), None
+        return CaseVerdict.EXPLAINED, found
+    own = {Status.UNSUPPORTED: CaseVerdict.UNSUPPORTED, Status.UNDECIDED: CaseVerdict.UNDECIDED,
+           Status.FLAKY: CaseVerdict.FLAKY}
+    return own.get(outcome.status, CaseVerdict.UNEXPLAINED), None
 
 
-def expectation_of(case: Case, facts: Mapping[str, str], outcome: Outcome,
+def expectation_of(case: ConformanceCase, facts: Mapping[str, str], outcome: CaseOutcome,
                    expectations: Iterable[Expectation]) -> Expectation | None:
     """The first entry that explains a failure."""
     return next((e for e in expectations if e.covers(case, facts) and e.explains(outcome)), None)
 
 
-def not_to_run(case: Case, facts: Mapping[str, str], expectations: Iterable[Expectation]) -> Expectation | None:
+def not_to_run(case: ConformanceCase, facts: Mapping[str, str], expectations: Iterable[Expectation]
+               ) -> Expectation | None:
     """The entry that says that the case is not to be tried."""
     return next((e for e in expectations if not e.run and e.covers(case, facts)), None)
 

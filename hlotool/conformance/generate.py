@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from hlotool.conformance.case import Case
+from hlotool.conformance.case import ConformanceCase
 from hlotool.diagnostics import HloError
 from hlotool.ops import OPS, Draw, Undrawable, draw_program
 from hlotool.passes.read import parse
@@ -21,7 +21,7 @@ from hlotool.passes.verify import verify
 SUITE = "ops"
 
 
-def generate(opcode: str, dtype: str, seed: int = 0, count: int = 8) -> Iterator[Case]:
+def generate(opcode: str, dtype: str, seed: int = 0, count: int = 8) -> Iterator[ConformanceCase]:
     """So many random programs; none where the operation does not take the element type.
 
     Raises HloError for a recipe that draws an invalid program: a fault of the operation's record.
@@ -46,12 +46,12 @@ def generate(opcode: str, dtype: str, seed: int = 0, count: int = 8) -> Iterator
         untried += [e for e in new if e != edge]
 
 
-def _case(drawn: Draw, number: int) -> Case:
+def _case(drawn: Draw, number: int) -> ConformanceCase:
     module = parse(drawn.text(), f"{drawn.opcode}-{drawn.dtype}-{number}.hlo")
     if problems := [d for d in verify(module) if d.severity == "error"]:
         raise HloError(problems)
     edge = drawn.edge_wanted or "random"
-    return Case(
+    return ConformanceCase(
         id=f"{drawn.opcode}/{drawn.dtype}/{number}-{edge.replace(' ', '-')}", suite=SUITE, opcode=drawn.opcode,
         dtype=drawn.dtype, text=str(module),
         arguments=tuple(map(tuple, drawn.arguments)), replicas=drawn.replicas, partitions=drawn.partitions, edge=edge,

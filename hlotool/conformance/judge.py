@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hlotool.conformance.case import Case, PerDevice
+from hlotool.conformance.case import ConformanceCase, PerDevice
 from hlotool.conformance.case_verdict import allowance_of, compared, plain_results
-from hlotool.conformance.outcome import Outcome, Status
+from hlotool.conformance.outcome import CaseOutcome, Status
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import NO_VALUE, TIMEOUT, ask_each
 from hlotool.numerics import TEXT_JUDGED, ResultJudgement, is_settled
@@ -46,7 +46,7 @@ _NOT_THERE = {
 _RUN_CODES = frozenset(_STATUSES)
 
 
-def judge(case: Case, executor: str, time_limit: float = TIME_LIMIT) -> Outcome:
+def judge(case: ConformanceCase, executor: str, time_limit: float = TIME_LIMIT) -> CaseOutcome:
     """Run a case; on the reference its text is verified, too.
 
     Nothing that the case does ends this process or keeps it waiting for longer than the limit of each step.
@@ -54,11 +54,11 @@ def judge(case: Case, executor: str, time_limit: float = TIME_LIMIT) -> Outcome:
     return judge_all([case], executor, time_limit)[0]
 
 
-def judge_all(cases: Sequence[Case], executor: str, time_limit: float = TIME_LIMIT,
-              is_alone: Callable[[Case], bool] = lambda case: False) -> list[Outcome]:
+def judge_all(cases: Sequence[ConformanceCase], executor: str, time_limit: float = TIME_LIMIT,
+              is_alone: Callable[[ConformanceCase], bool] = lambda case: False) -> list[CaseOutcome]:
     """Run cases; what is known to end its process may be asked alone, so that nobody has to be asked again."""
     start = time.monotonic()
-    work = [_Work(c) for c in cases]
+    work = [_CaseWork(c) for c in cases]
     asking = _Asking(executor, time_limit, is_alone)
     if executor == VERIFIER:
         asking.verify(work)
@@ -77,7 +77,8 @@ _AGAIN, _AGAIN_FOR_TIME = 2, 1
 _MAY_VARY = (Status.MISMATCH, Status.RUN_ERROR, Status.CRASH, Status.TIME_OUT)
 
 
-def asked_again(case: Case, executor: str, first: Outcome, time_limit: float = TIME_LIMIT) -> Outcome:
+def asked_again(case: ConformanceCase, executor: str, first: CaseOutcome, time_limit: float = TIME_LIMIT
+                ) -> CaseOutcome:
     """The outcome of a case that failed, after new processes were asked: flaky where one of them passes it."""
     if first.status not in _MAY_VARY or executor == VERIFIER:
         return first
@@ -89,26 +90,26 @@ def asked_again(case: Case, executor: str, first: Outcome, time_limit: float = T
     if len(failed) == len(found):
         return first
     detail = f"failed {len(failed)} of {len(found)} times ({', '.join(o.status for o in failed)}): {first.detail}"
-    return Outcome(Status.FLAKY, detail, first.agreement, first.worst, round(sum(o.seconds for o in found), 4))
+    return CaseOutcome(Status.FLAKY, detail, first.agreement, first.worst, round(sum(o.seconds for o in found), 4))
 
 
-def executors_of(case: Case, executors: Iterable[str]) -> tuple[str, ...]:
+def executors_of(case: ConformanceCase, executors: Iterable[str]) -> tuple[str, ...]:
     """Those of the chosen executors that a case is for: a text to be refused is the verifier's, once."""
     if not case.is_bad:
         return tuple(executors)
     return (VERIFIER,) if not _codes(case) & _RUN_CODES else (REFERENCE,)
 
 
-def _codes(case: Case) -> frozenset[str]:
+def _codes(case: ConformanceCase) -> frozenset[str]:
     return frozenset((case.expected_code or "").split())
 
 
 @dataclass
-class _Work:
+class _CaseWork:
     """A case under way: what is known of it so far, and its outcome as soon as that is known."""
 
-    case: Case
-    outcome: Outcome | None = None
+    case: ConformanceCase
+    outcome: CaseOutcome | None = None
     rows: PerDevice = ()
     given: PerDevice = ()
     expected: PerDevice | None = None
@@ -125,9 +126,9 @@ class _Asking:
 
     executor: str
     time_limit: float
-    is_alone: Callable[[Case], bool]
+    is_alone: Callable[[ConformanceCase], bool]
 
-    def verify(self, work: Sequence[_Work]) -> None:
+    def verify(self, work: Sequence[_CaseWork]) -> None:
         """The outcomes of texts that are to be refused, or verified only."""
         answers = ask_each(REFERENCE, "text_findings", [
             (w.case.text, w.case.source, not w.case.expected_code) for w in work], time_limit=self.time_limit)
@@ -135,7 +136,7 @@ class _Asking:
             one.outcome = (_failed(found.diagnostics) if isinstance(found, HloError)
                            else _codes_compared(one.case, [d.code for d in found]))
 
-    def run(self, work: Sequence[_Work]) -> None:
+    def run(self, work: Sequence[_CaseWork]) -> None:
         """The values that cases give and are held against."""
         if self.executor == REFERENCE:
             self._check(work)
@@ -147,7 +148,7 @@ class _Asking:
                 one.judged = plain_results(one.case, one.given, one.expected)
         self._judge([w for w in _open(work) if not is_settled(w.judged)])
 
-    def _check(self, work: Sequence[_Work]) -> None:
+    def _check(self, work: Sequence[_CaseWork]) -> None:
         """The others read the same text: that it is valid HLO is asked once."""
         answers = ask_each(REFERENCE, "text_findings", [(w.case.text, w.case.source, True) for w in work],
                            time_limit=self.time_limit)
@@ -156,7 +157,7 @@ class _Asking:
             if problems:
                 one.outcome = _refused(one.case, problems)
 
-    def _make_arguments(self, work: Sequence[_Work]) -> None:
+    def _make_arguments(self, work: Sequence[_CaseWork]) -> None:
         for one in work:
             one.rows, one.expected = one.case.rows(), one.case.expected
         made = [w for w in work if w.case.inputs]
@@ -168,28 +169,28 @@ class _Asking:
             else:
                 one.rows = tuple(map(tuple, found))
 
-    def _compute(self, work: Sequence[_Work]) -> None:
+    def _compute(self, work: Sequence[_CaseWork]) -> None:
         for one, found in self._values(work, self.executor):
             if isinstance(found, HloError):
                 one.outcome = _refused(one.case, found.diagnostics)
             elif one.case.is_bad:
-                one.outcome = Outcome(Status.MISMATCH, f"gave values; expected: {one.case.expected_code}")
+                one.outcome = CaseOutcome(Status.MISMATCH, f"gave values; expected: {one.case.expected_code}")
             else:
                 one.given = found
                 if one.expected is None and self.executor == REFERENCE:
                     one.expected = found
 
-    def _compute_reference(self, work: Sequence[_Work]) -> None:
+    def _compute_reference(self, work: Sequence[_CaseWork]) -> None:
         for one, found in self._values(work, REFERENCE):
             if not isinstance(found, HloError):
                 one.expected = found
                 continue
             # What has no defined value cannot be judged; any other failure of the reference is a failure.
             undefined = all(d.code in NO_VALUE for d in found.diagnostics)
-            one.outcome = Outcome(Status.UNSUPPORTED if undefined else Status.RUN_ERROR,
-                                  f"the reference gives nothing to compare with: {_sentence(found)}")
+            one.outcome = CaseOutcome(Status.UNSUPPORTED if undefined else Status.RUN_ERROR,
+                                      f"the reference gives nothing to compare with: {_sentence(found)}")
 
-    def _judge(self, work: Sequence[_Work]) -> None:
+    def _judge(self, work: Sequence[_CaseWork]) -> None:
         """Judge by the program's own evidence; a case of which there is none is judged without."""
         answers = ask_each(REFERENCE, TEXT_JUDGED, [
             (w.case.text, w.case.source, w.rows, w.case.infeed, w.given, w.expected, w.case.expected is None,
@@ -198,12 +199,12 @@ class _Asking:
             if not isinstance(found, HloError):
                 one.judged = found
             elif any(d.code == TIMEOUT for d in found.diagnostics):
-                one.outcome = Outcome(Status.TIME_OUT, f"no verdict: {_sentence(found)}")
+                one.outcome = CaseOutcome(Status.TIME_OUT, f"no verdict: {_sentence(found)}")
 
-    def _values(self, work: Sequence[_Work], executor: str) -> Iterable[tuple[_Work, PerDevice | HloError]]:
+    def _values(self, work: Sequence[_CaseWork], executor: str) -> Iterable[tuple[_CaseWork, PerDevice | HloError]]:
         """What an executor gives for each case; those with as many devices are asked together."""
         found: dict[int, Any] = {}
-        groups: dict[tuple[int, int], list[_Work]] = {}
+        groups: dict[tuple[int, int], list[_CaseWork]] = {}
         for number, one in enumerate(work):
             alone = number + 1 if executor == self.executor and self.is_alone(one.case) else 0
             groups.setdefault((one.devices, alone), []).append(one)
@@ -216,40 +217,40 @@ class _Asking:
             yield one, values if isinstance(values, HloError) else tuple(map(tuple, values))
 
 
-def _open(work: Iterable[_Work]) -> list[_Work]:
+def _open(work: Iterable[_CaseWork]) -> list[_CaseWork]:
     return [w for w in work if w.outcome is None]
 
 
-def _judged(one: _Work) -> Outcome:
+def _judged(one: _CaseWork) -> CaseOutcome:
     return compared(one.case, one.given, one.given if one.expected is None else one.expected, one.judged)
 
 
-def _codes_compared(case: Case, found: list[str]) -> Outcome:
+def _codes_compared(case: ConformanceCase, found: list[str]) -> CaseOutcome:
     expected = (case.expected_code or "").split()
     if found == expected:
-        return Outcome(Status.PASS)
-    return Outcome(Status.MISMATCH, f"reported: {_listed(found)}; expected: {_listed(expected)}")
+        return CaseOutcome(Status.PASS)
+    return CaseOutcome(Status.MISMATCH, f"reported: {_listed(found)}; expected: {_listed(expected)}")
 
 
 def _listed(codes: list[str]) -> str:
     return ", ".join(codes) or "no error"
 
 
-def _refused(case: Case, diagnostics: list[Diagnostic]) -> Outcome:
+def _refused(case: ConformanceCase, diagnostics: list[Diagnostic]) -> CaseOutcome:
     """The outcome of a case without values: what a bad case asks for, or a failure."""
     if case.is_bad and [d.code for d in diagnostics] == (case.expected_code or "").split():
-        return Outcome(Status.PASS)
+        return CaseOutcome(Status.PASS)
     return _failed(diagnostics)
 
 
-def _failed(diagnostics: list[Diagnostic]) -> Outcome:
+def _failed(diagnostics: list[Diagnostic]) -> CaseOutcome:
     if not diagnostics:
-        return Outcome(Status.COMPILE_ERROR, "failed without a reason")
+        return CaseOutcome(Status.COMPILE_ERROR, "failed without a reason")
     first = diagnostics[0]
     status = _STATUSES.get(first.code, Status.COMPILE_ERROR)
     if first.code in _NOT_THERE and _NOT_THERE[first.code].search(first.message):
         status = Status.UNSUPPORTED
-    return Outcome(status, f"{first.message} [{first.code}]")
+    return CaseOutcome(status, f"{first.message} [{first.code}]")
 
 
 def _sentence(error: HloError) -> str:

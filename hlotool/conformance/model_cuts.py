@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from hlotool.conformance.case import Case
+from hlotool.conformance.case import ConformanceCase
 from hlotool.conformance.samples import MADE, NO_CASES
 from hlotool.diagnostics import Diagnostic, HloError, reason_of
 from hlotool.execution import Program, leaves
@@ -34,7 +34,7 @@ _HEADER = ("replica_count", "num_partitions")
 class Cuts:
     """The cases of a model, and what became none."""
 
-    cases: list[Case] = field(default_factory=list)
+    cases: list[ConformanceCase] = field(default_factory=list)
     #: opcode -> instructions that are no program by themselves: halves of a pair, users of tokens
     left_out: Counter[str] = field(default_factory=Counter)
 
@@ -92,11 +92,12 @@ def _alone(instruction: HloInstruction, computation: HloComputation, module: Hlo
 
 
 def _cases(path: pathlib.Path, module: HloModule, instruction: HloInstruction, text: str, number: int,
-           times: int) -> Iterator[Case]:
+           times: int) -> Iterator[ConformanceCase]:
     array = next((s for o in (*instruction.operands, instruction) for s in leaves(o.shape)), None)
     line = module.position(instruction).line
     name = f"{path.stem}/{instruction.opcode}/{number}-{instruction.name}".replace(" ", "-")
     for kind in MADE:
-        yield Case(id=f"{name}/{kind}", suite="from", opcode=instruction.opcode,
-                   dtype=array.element_type if array is not None else "", text=text, inputs=kind,
-                   edge=kind if times == 1 else f"{kind}, {times} times", source=f"{path}:{line}")
+        yield ConformanceCase(
+            id=f"{name}/{kind}", suite="from", opcode=instruction.opcode,
+            dtype=array.element_type if array is not None else "", text=text, inputs=kind,
+            edge=kind if times == 1 else f"{kind}, {times} times", source=f"{path}:{line}")

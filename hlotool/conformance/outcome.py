@@ -40,7 +40,7 @@ class Worst:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CaseOutcome:
     """A status and the reason for it."""
 
     status: Status

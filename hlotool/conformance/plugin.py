@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from hlotool.conformance.case import Case
+from hlotool.conformance.case import ConformanceCase
 from hlotool.conformance.changes import Changes, changes, read_report
 from hlotool.conformance.expectations import (
+    CaseVerdict,
     Expectation,
-    Verdict,
     judged,
     load_expectations,
     not_to_run,
@@ -36,7 +36,7 @@ from hlotool.conformance.judge import (
     judge_all,
 )
 from hlotool.conformance.model_cuts import cut_model
-from hlotool.conformance.outcome import Outcome, Status
+from hlotool.conformance.outcome import CaseOutcome, Status
 from hlotool.conformance.report import Record, Run, record_of, write_html, write_json
 from hlotool.conformance.samples import read_cases
 from hlotool.conformance.selection import Selection, executor_words, option_words
@@ -204,7 +204,7 @@ def _said(excinfo: pytest.ExceptionInfo[BaseException]) -> str | None:
     return str(excinfo.value) if isinstance(excinfo.value, HloError) else None
 
 
-def _items(parent: pytest.Collector, cases: Iterable[Case]) -> Iterator[pytest.Item]:
+def _items(parent: pytest.Collector, cases: Iterable[ConformanceCase]) -> Iterator[pytest.Item]:
     session = parent.config.stash[_RUN]
     chosen = session.selection.executors
     for case in cases:
@@ -222,7 +222,7 @@ class CaseFailure(Exception):
 class CaseItem(pytest.Item):
     """A case on an executor."""
 
-    def __init__(self, *, case: Case, executor: str, **keywords: Any) -> None:
+    def __init__(self, *, case: ConformanceCase, executor: str, **keywords: Any) -> None:
         super().__init__(**keywords)
         self.case = case
         self.executor = executor
@@ -243,30 +243,30 @@ class CaseItem(pytest.Item):
                                  if (v := self.record[k])]
         self._raise(outcome, verdict, entry)
 
-    def _found(self, session: _Session) -> tuple[Outcome, Verdict, Expectation | None] | None:
+    def _found(self, session: _Session) -> tuple[CaseOutcome, CaseVerdict, Expectation | None] | None:
         """What became of the case and what that means; None where time was over before that was settled."""
         if session.is_over and not session.has_outcomes:
             return None
         facts = session.facts(self.executor)
         entry = None if session.runs_all else not_to_run(self.case, facts, session.expectations)
         if entry is not None:
-            return Outcome(min(entry.statuses), "not run"), Verdict.EXPLAINED, entry
+            return CaseOutcome(min(entry.statuses), "not run"), CaseVerdict.EXPLAINED, entry
         outcome = session.outcome_of(self)
         verdict, entry = judged(self.case, facts, outcome, session.expectations)
-        if verdict is Verdict.UNEXPLAINED:
+        if verdict is CaseVerdict.UNEXPLAINED:
             outcome = session.asked_again(self.case, self.executor, outcome)
             verdict, entry = judged(self.case, facts, outcome, session.expectations)
         # What a question without an answer leaves looks like a failure.
         return None if session.is_over and outcome.status is not Status.PASS else (outcome, verdict, entry)
 
-    def _raise(self, outcome: Outcome, verdict: Verdict, entry: Expectation | None) -> None:
-        if verdict in (Verdict.UNSUPPORTED, Verdict.UNDECIDED):
+    def _raise(self, outcome: CaseOutcome, verdict: CaseVerdict, entry: Expectation | None) -> None:
+        if verdict in (CaseVerdict.UNSUPPORTED, CaseVerdict.UNDECIDED):
             raise pytest.skip.Exception(f"{outcome.status}: {outcome.detail}", _use_item_location=True)
-        if verdict is Verdict.FLAKY:
+        if verdict is CaseVerdict.FLAKY:
             pytest.xfail(f"{outcome.status}: {outcome.detail}")
-        if verdict is Verdict.EXPLAINED and entry is not None:
+        if verdict is CaseVerdict.EXPLAINED and entry is not None:
             pytest.xfail(f"{outcome.status}: {entry.reason}")
-        if verdict is Verdict.UNEXPLAINED:
+        if verdict is CaseVerdict.UNEXPLAINED:
             raise CaseFailure(outcome.detail)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -289,7 +289,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     report = yield
     if isinstance(item, CaseItem) and call.when == "call":
         report.conformance = item.record
-        if item.record is not None and item.record["verdict"] == Verdict.UNEXPECTED_PASS:
+        if item.record is not None and item.record["verdict"] == CaseVerdict.UNEXPECTED_PASS:
             report.wasxfail = str(item.record["reason"])
     return report
 
@@ -299,10 +299,11 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
     record = getattr(report, "conformance", None)
     if record is None or report.when != "call":
         return None
-    status, verdict = Status(record["status"]), Verdict(record["verdict"])
-    category = {Verdict.PASSED: "passed", Verdict.UNEXPLAINED: "failed"}.get(verdict, str(verdict))
-    letter = {Verdict.PASSED: ".", Verdict.UNEXPLAINED: _LETTERS[status], Verdict.UNEXPECTED_PASS: "p"}
-    return category, letter.get(verdict, verdict[0]), str(status if verdict is Verdict.UNEXPLAINED else verdict).upper()
+    status, verdict = Status(record["status"]), CaseVerdict(record["verdict"])
+    category = {CaseVerdict.PASSED: "passed", CaseVerdict.UNEXPLAINED: "failed"}.get(verdict, str(verdict))
+    letter = {CaseVerdict.PASSED: ".", CaseVerdict.UNEXPLAINED: _LETTERS[status], CaseVerdict.UNEXPECTED_PASS: "p"}
+    word = str(status if verdict is CaseVerdict.UNEXPLAINED else verdict).upper()
+    return category, letter.get(verdict, verdict[0]), word
 
 
 class _Session:
@@ -335,7 +336,7 @@ class _Session:
         self._facts: dict[str, Mapping[str, str]] = {}
         #: neighbours -> those of them that are chosen, and outcomes that nobody has taken yet
         self._groups: dict[str, list[CaseItem]] = {}
-        self._outcomes: dict[str, Outcome] = {}
+        self._outcomes: dict[str, CaseOutcome] = {}
         #: text and executor of programs that were late, and late again
         self._late: set[tuple[str, str]] = set()
 
@@ -349,7 +350,7 @@ class _Session:
         """Whether there are outcomes of cases whose turn has not come."""
         return bool(self._outcomes)
 
-    def outcome_of(self, item: CaseItem) -> Outcome:
+    def outcome_of(self, item: CaseItem) -> CaseOutcome:
         """What became of a case; its neighbours are asked with it."""
         if item.nodeid not in self._outcomes:
             members = self._groups.get(_group(item.nodeid), [])
@@ -360,7 +361,7 @@ class _Session:
             self._outcomes.update((m.nodeid, o) for m, o in zip(chosen, found, strict=True))
         return self._outcomes.pop(item.nodeid)
 
-    def asked_again(self, case: Case, executor: str, first: Outcome) -> Outcome:
+    def asked_again(self, case: ConformanceCase, executor: str, first: CaseOutcome) -> CaseOutcome:
         """The outcome of a failed case, asked again; a program that was late twice is not asked for other arguments."""
         if first.status is Status.TIME_OUT and (case.text, executor) in self._late:
             return first
@@ -372,7 +373,7 @@ class _Session:
     def _is_left_out(self, item: CaseItem) -> bool:
         return not self.runs_all and not_to_run(item.case, self.facts(item.executor), self.expectations) is not None
 
-    def _may_end_its_process(self, case: Case, executor: str) -> bool:
+    def _may_end_its_process(self, case: ConformanceCase, executor: str) -> bool:
         facts = self.facts(executor)
         return any(e.covers(case, facts) and e.statuses & {Status.CRASH, Status.TIME_OUT} for e in self.expectations)
 

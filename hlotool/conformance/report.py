@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any, TypeAlias
 
-from hlotool.conformance.case import Case
-from hlotool.conformance.expectations import Expectation, Verdict
-from hlotool.conformance.outcome import Outcome, Status
+from hlotool.conformance.case import ConformanceCase
+from hlotool.conformance.expectations import CaseVerdict, Expectation
+from hlotool.conformance.outcome import CaseOutcome, Status
 from hlotool.conformance.samples import written
 from hlotool.diagnostics.pages import head, hlo_text, policy, style
 
@@ -29,7 +29,8 @@ FORM = 2
 _LONGEST_TEXT = 20_000
 
 
-def record_of(case: Case, executor: str, outcome: Outcome, verdict: Verdict, entry: Expectation | None) -> Record:
+def record_of(case: ConformanceCase, executor: str, outcome: CaseOutcome, verdict: CaseVerdict,
+              entry: Expectation | None) -> Record:
     """The record of an outcome; the text of what did not pass goes with it."""
     worst = outcome.worst
     return {
@@ -72,13 +73,13 @@ class Run:
             row = found.setdefault((record["suite"], record["executor"]), Counter())
             row["cases"] += 1
             row[record["status"]] += 1
-            if record["verdict"] in (Verdict.EXPLAINED, Verdict.UNEXPLAINED):
+            if record["verdict"] in (CaseVerdict.EXPLAINED, CaseVerdict.UNEXPLAINED):
                 row[record["verdict"]] += 1
         return dict(sorted(found.items()))
 
     def summary(self) -> str:
         """The table of suites and executors, and what to look at."""
-        columns = ["cases", *Status, Verdict.EXPLAINED, Verdict.UNEXPLAINED]
+        columns = ["cases", *Status, CaseVerdict.EXPLAINED, CaseVerdict.UNEXPLAINED]
         counts = self.counts()
         shown = [c for c in columns if c in ("cases", "pass", "explained", "unexplained")
                  or any(row[c] for row in counts.values())]
@@ -91,7 +92,7 @@ class Run:
 
     def _remarks(self) -> Iterator[str]:
         passes = Counter((r["expectation"], r["reason"]) for r in self.records.values()
-                         if r["verdict"] == Verdict.UNEXPECTED_PASS)
+                         if r["verdict"] == CaseVerdict.UNEXPECTED_PASS)
         for (source, reason), count in passes.items():
             yield f"{count} unexpected {'pass' if count == 1 else 'passes'}: {source}: {reason}"
         if self.missing:
@@ -111,7 +112,7 @@ class Run:
             "seconds": round(self.seconds, 3), "executors": self.executors,
             "totals": {"collected": len(self.collected), "finished": len(self.records),
                        "statuses": {str(s): statuses[s] for s in Status},
-                       "verdicts": {str(v): verdicts[v] for v in Verdict}},
+                       "verdicts": {str(v): verdicts[v] for v in CaseVerdict}},
             "missing": [{"id": name, "reason": self.broken.get(name, "")} for name in self.missing],
             "cases": [self.records[name] for name in sorted(self.records)]}
 
@@ -147,12 +148,12 @@ def _heading(report: dict[str, Any]) -> str:
     totals, counts = report["totals"], report["totals"]["verdicts"]
     if not totals["collected"]:
         return "There are no cases"
-    if unexplained := counts.get(str(Verdict.UNEXPLAINED), 0):
+    if unexplained := counts.get(str(CaseVerdict.UNEXPLAINED), 0):
         return f"{unexplained} of {totals['finished']} cases fail, and nobody said that they would"
     said = [(totals["collected"] - totals["finished"], "without a result"),
-            (counts.get(str(Verdict.FLAKY), 0), "that pass now and then"),
-            (counts.get(str(Verdict.UNEXPECTED_PASS), 0), "that pass though they should fail"),
-            (counts.get(str(Verdict.UNDECIDED), 0), "that nobody can decide")]
+            (counts.get(str(CaseVerdict.FLAKY), 0), "that pass now and then"),
+            (counts.get(str(CaseVerdict.UNEXPECTED_PASS), 0), "that pass though they should fail"),
+            (counts.get(str(CaseVerdict.UNDECIDED), 0), "that nobody can decide")]
     if told := [f"{count} {what}" for count, what in said if count > 0]:
         return f"{totals['collected']} cases: {', '.join(told)}"
     return f"{totals['finished']} cases: nothing fails that was not expected to"
@@ -161,10 +162,10 @@ def _heading(report: dict[str, Any]) -> str:
 def _failures(records: Iterable[Record]) -> list[Record]:
     """What did not pass, unexplained first."""
     order = {v: n for n, v in enumerate(
-        (Verdict.UNEXPLAINED, Verdict.UNEXPECTED_PASS, Verdict.FLAKY, Verdict.EXPLAINED, Verdict.UNDECIDED,
-         Verdict.UNSUPPORTED))}
-    return sorted((r for r in records if r["verdict"] != Verdict.PASSED),
-                  key=lambda r: (order[Verdict(r["verdict"])], r["executor"], r["suite"], r["case"]))
+        (CaseVerdict.UNEXPLAINED, CaseVerdict.UNEXPECTED_PASS, CaseVerdict.FLAKY, CaseVerdict.EXPLAINED,
+         CaseVerdict.UNDECIDED, CaseVerdict.UNSUPPORTED))}
+    return sorted((r for r in records if r["verdict"] != CaseVerdict.PASSED),
+                  key=lambda r: (order[CaseVerdict(r["verdict"])], r["executor"], r["suite"], r["case"]))
 
 
 def _tables(records: list[Record]) -> Iterator[dict[str, Any]]:
@@ -185,8 +186,9 @@ def _tables(records: list[Record]) -> Iterator[dict[str, Any]]:
 
 def _cell(operation: str, element_type: str, executor: str, records: list[Record]) -> dict[str, Any]:
     verdicts = Counter(r["verdict"] for r in records)
-    worst = next((v for v in (Verdict.UNEXPLAINED, Verdict.UNEXPECTED_PASS, Verdict.FLAKY, Verdict.EXPLAINED,
-                              Verdict.UNDECIDED, Verdict.UNSUPPORTED, Verdict.PASSED) if verdicts[v]), None)
+    worst = next((v for v in (CaseVerdict.UNEXPLAINED, CaseVerdict.UNEXPECTED_PASS, CaseVerdict.FLAKY,
+                              CaseVerdict.EXPLAINED, CaseVerdict.UNDECIDED, CaseVerdict.UNSUPPORTED, CaseVerdict.PASSED)
+                  if verdicts[v]), None)
     statuses = Counter(r["status"] for r in records)
     return {"key": f"{executor} {operation} {element_type}", "cases": len(records),
             "passed": statuses[Status.PASS], "verdict": str(worst or "").replace(" ", "-"),

@@ -29,7 +29,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from hlotool.conformance.case import Case
+from hlotool.conformance.case import ConformanceCase
 from hlotool.diagnostics import Diagnostic, HloError, define, reason_of
 from hlotool.ir import DTYPES
 from hlotool.ir.arrays import Array
@@ -45,7 +45,7 @@ MADE = ("random", "positive")
 
 
 @dataclass(frozen=True)
-class Section:
+class SampleSection:
     """One case of a file: its text, directives included, the line where it starts, and the directives."""
 
     text: str
@@ -89,7 +89,7 @@ class Section:
             raise self.problem(f"{key}: {written!r} is no shape and value: {why}") from error
 
 
-def sections(text: str, filename: str = "<string>") -> Iterator[Section]:
+def sections(text: str, filename: str = "<string>") -> Iterator[SampleSection]:
     """The cases of a text, empty ones left out."""
     at = 0
     for chunk in [*_SPLIT.finditer(text), None]:
@@ -97,7 +97,7 @@ def sections(text: str, filename: str = "<string>") -> Iterator[Section]:
         body, line = text[at:end], text.count("\n", 0, at) + 1
         found = [_DIRECTIVE.match(row) for row in body.splitlines()]
         if body.strip():
-            yield Section(body, line, tuple((m[1], int(m[2] or 0), m[3]) for m in found if m), filename)
+            yield SampleSection(body, line, tuple((m[1], int(m[2] or 0), m[3]) for m in found if m), filename)
         at = chunk.end() if chunk else end
 
 
@@ -112,7 +112,7 @@ def literal(text: str) -> Array:
     return found.array
 
 
-def read_cases(path: pathlib.Path, suite: str, opcodes: Sequence[str] = ()) -> Iterator[Case]:
+def read_cases(path: pathlib.Path, suite: str, opcodes: Sequence[str] = ()) -> Iterator[ConformanceCase]:
     """The cases of a file. `opcodes` are those that a file's name may be. Raises HloError."""
     try:
         text = path.read_text("utf-8")
@@ -126,13 +126,13 @@ def read_cases(path: pathlib.Path, suite: str, opcodes: Sequence[str] = ()) -> I
             yield case if seen[case.id] == 1 else case.renamed(id=f"{case.id}-{seen[case.id]}")
 
 
-def cases_of(section: Section, suite: str, stem: str, opcode: str) -> Iterator[Case]:
+def cases_of(section: SampleSection, suite: str, stem: str, opcode: str) -> Iterator[ConformanceCase]:
     """The case of a section; two for a whole module, which runs on two sets of made arguments. Raises HloError."""
     name = slug(section.first("name") or "-".join(section.errors))
     replicas, partitions = section.count("replicas"), section.count("partitions")
     devices = range(replicas * partitions)
     element_type = _ELEMENT_TYPE.search(section.text)
-    case = Case(
+    case = ConformanceCase(
         id=f"{stem}/{name}" if name else stem, suite=suite, opcode=section.first("op") or opcode,
         dtype=element_type[1] if element_type else "", text=section.text, replicas=replicas, partitions=partitions,
         edge=name, source=f"{section.filename}:{section.line}")
@@ -154,7 +154,7 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9.@]+", "-", name.lower()).strip("-")
 
 
-def written(case: Case, longest: int = 4096) -> str:
+def written(case: ConformanceCase, longest: int = 4096) -> str:
     """A case in the form of a file, to be read back by `sections`; arrays of more than `longest` elements are left out.
 
     Directives that the text has already are not repeated.

@@ -6,7 +6,7 @@ import fnmatch
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hlotool.conformance.case import Case
+from hlotool.conformance.case import ConformanceCase
 from hlotool.conformance.judge import TIME_LIMIT
 from hlotool.execution import executor_classes
 
@@ -44,7 +44,7 @@ class Selection:
     seed: int = 0
     time_limit: float = TIME_LIMIT
 
-    def takes(self, case: Case) -> bool:
+    def takes(self, case: ConformanceCase) -> bool:
         """Whether a case is about the chosen operations and element types."""
         return self.takes_op(case.opcode) and self.takes_type(case.dtype)
 

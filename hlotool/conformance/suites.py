@@ -7,7 +7,7 @@ import pathlib
 import tomllib
 from collections.abc import Iterator, Mapping
 
-from hlotool.conformance.case import Case
+from hlotool.conformance.case import ConformanceCase
 from hlotool.conformance.edges import ops_cases
 from hlotool.conformance.samples import read_cases
 from hlotool.conformance.selection import Selection
@@ -37,7 +37,7 @@ def checked_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return known if "all" in names else tuple(dict.fromkeys(names))
 
 
-def suite_cases(name: str, selection: Selection) -> Iterator[Case]:
+def suite_cases(name: str, selection: Selection) -> Iterator[ConformanceCase]:
     """The chosen cases of a suite. Raises HloError."""
     folders = descriptions()[name].get("folders")
     if not isinstance(folders, list):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hlotool.conformance import Case, Outcome, Status, expectation_of, not_to_run, shipped
+from hlotool.conformance import CaseOutcome, ConformanceCase, Status, expectation_of, not_to_run, shipped
 from hlotool.diagnostics import HloError
 from hlotool.execution import (
     NO_VALUE,
@@ -215,15 +215,15 @@ def known_reason(opcode: str, element_types: Sequence[str], kind: str, said: str
     status = _STATUSES.get(kind, Status.MISMATCH)
     facts, detail = _facts(executor), said.replace(", the reference ", ", expected ")
     for element_type in element_types:
-        case = Case(f"{opcode}/{element_type}/0-random", "ops", opcode, element_type, "", edge="random")
-        found = expectation_of(case, facts, Outcome(status, detail), _entries())
+        case = ConformanceCase(f"{opcode}/{element_type}/0-random", "ops", opcode, element_type, "", edge="random")
+        found = expectation_of(case, facts, CaseOutcome(status, detail), _entries())
         if found is not None:
             return found.reason
     return ""
 
 
-def _case(subject: Subject) -> Case:
-    return Case(f"{subject.opcode}/{subject.element_type}/0-{subject.edge}", "ops", subject.opcode,
+def _case(subject: Subject) -> ConformanceCase:
+    return ConformanceCase(f"{subject.opcode}/{subject.element_type}/0-{subject.edge}", "ops", subject.opcode,
                 subject.element_type, subject.text, edge=subject.edge)
 
 
@@ -250,7 +250,7 @@ def _known(sighting: Sighting, executor: str) -> str:
     subject = sighting.subject
     if not subject.opcode or sighting.kind in ("reference", "rewriting", "only together"):
         return ""
-    outcome = Outcome(_STATUSES.get(sighting.kind, Status.MISMATCH),
+    outcome = CaseOutcome(_STATUSES.get(sighting.kind, Status.MISMATCH),
                       sighting.said.replace(", the reference ", ", expected "))
     found = expectation_of(_case(subject), _facts(executor), outcome, _entries())
     return found.reason if found is not None else ""

@@ -28,7 +28,7 @@ _MOST = 4096
 
 
 @dataclass(frozen=True)
-class Piece:
+class HloPiece:
     """HLO to put behind an instruction."""
 
     text: str
@@ -59,21 +59,21 @@ class Value:
         """The text of a shape of the value's element type."""
         return f"{kind or self.kind}[{','.join(map(str, dims))}]"
 
-    def piece(self, *lines: str, added: Sequence[Array] = (), computations: str = "") -> Piece:
+    def piece(self, *lines: str, added: Sequence[Array] = (), computations: str = "") -> HloPiece:
         """The lines behind `x`, the value; the last one is the result."""
         body = "\n".join([f"  x = {self.text} parameter(0)", *(f"  {line}" for line in lines[:-1]),
                           f"  ROOT {lines[-1]}"])
-        return Piece(f"HloModule piece\n\n{computations}ENTRY e {{\n{body}\n}}\n", list(added))
+        return HloPiece(f"HloModule piece\n\n{computations}ENTRY e {{\n{body}\n}}\n", list(added))
 
 
-Wrapping: TypeAlias = Callable[[Value], "Piece | None"]
+Wrapping: TypeAlias = Callable[[Value], "HloPiece | None"]
 
 
 def _braces(values: Sequence[int]) -> str:
     return "{" + ",".join(map(str, values)) + "}"
 
 
-def _transposed(v: Value) -> Piece | None:
+def _transposed(v: Value) -> HloPiece | None:
     if len(v.dims) < 2:
         return None
     order = list(range(len(v.dims)))
@@ -83,11 +83,11 @@ def _transposed(v: Value) -> Piece | None:
                    f"b = {v.text} transpose(t), dimensions={_braces(back)}")
 
 
-def _reshaped(v: Value) -> Piece | None:
+def _reshaped(v: Value) -> HloPiece | None:
     return v.piece(f"t = {v.of([v.shape.size])} reshape(x)", f"b = {v.text} reshape(t)")
 
 
-def _reversed(v: Value) -> Piece | None:
+def _reversed(v: Value) -> HloPiece | None:
     if not v.dims:
         return None
     at = _braces([n for n in range(len(v.dims)) if v.dice.random() < 0.7] or [0])
@@ -98,7 +98,7 @@ def _ranges(starts: Sequence[int], ends: Sequence[int]) -> str:
     return "{" + ", ".join(f"[{a}:{b}]" for a, b in zip(starts, ends, strict=True)) + "}"
 
 
-def _padded(v: Value) -> Piece | None:
+def _padded(v: Value) -> HloPiece | None:
     if not v.dims:
         return None
     low = [v.dice.randint(0, 2) for _ in v.dims]
@@ -117,7 +117,7 @@ def _zero(v: Value) -> str:
     return "false" if kind.family == "pred" else "(0, 0)" if kind.family == "complex" else "0"
 
 
-def _joined(v: Value) -> Piece | None:
+def _joined(v: Value) -> HloPiece | None:
     if not v.dims:
         return None
     at = v.dice.randrange(len(v.dims))
@@ -129,7 +129,7 @@ def _joined(v: Value) -> Piece | None:
                    f"b = {v.text} slice(t), slice={_ranges(starts, ends)}")
 
 
-def _chosen(v: Value) -> Piece | None:
+def _chosen(v: Value) -> HloPiece | None:
     import numpy as np
 
     is_first = v.dice.random() < 0.5
@@ -138,7 +138,7 @@ def _chosen(v: Value) -> Piece | None:
                    "p = pred[] parameter(1)", f"b = {v.text} select(p, {sides})", added=[np.bool_(is_first)])
 
 
-def _broadcast(v: Value) -> Piece | None:
+def _broadcast(v: Value) -> HloPiece | None:
     import numpy as np
 
     dims = [3, *v.dims]
@@ -150,7 +150,7 @@ def _broadcast(v: Value) -> Piece | None:
     return v.piece(*lines, added=[np.int32(v.dice.randint(-1, 4))])
 
 
-def _updated(v: Value) -> Piece | None:
+def _updated(v: Value) -> HloPiece | None:
     if not v.dims:
         return None
     dims = [d + 1 for d in v.dims]
@@ -162,21 +162,21 @@ def _updated(v: Value) -> Piece | None:
     return v.piece(*lines, f"b = {v.text} slice(t), slice={_ranges(starts, ends)}")
 
 
-def _reinterpreted(v: Value) -> Piece | None:
+def _reinterpreted(v: Value) -> HloPiece | None:
     other = _BITS.get(v.shape.dtype.bits)
     if other in (None, v.kind) or v.shape.dtype.family in ("pred", "complex"):
         return None
     return v.piece(f"t = {v.of(v.dims, other or '')} bitcast-convert(x)", f"b = {v.text} bitcast-convert(t)")
 
 
-def _widened(v: Value) -> Piece | None:
+def _widened(v: Value) -> HloPiece | None:
     wide = _WIDER.get(v.kind)
     if wide is None:
         return None
     return v.piece(f"t = {v.of(v.dims, wide)} convert(x)", f"b = {v.text} convert(t)")
 
 
-def _negated(v: Value) -> Piece | None:
+def _negated(v: Value) -> HloPiece | None:
     family = v.shape.dtype.family
     if v.shape.dtype.specials == "no sign":
         return None  # what is negated is NaN
@@ -184,18 +184,18 @@ def _negated(v: Value) -> Piece | None:
     return v.piece(f"t = {v.text} {opcode}(x)", f"b = {v.text} {opcode}(t)")
 
 
-def _packed(v: Value) -> Piece | None:
+def _packed(v: Value) -> HloPiece | None:
     return v.piece(f"t = ({v.text}, {v.text}) tuple(x, x)", f"u = (({v.text}, {v.text}), {v.text}) tuple(t, x)",
                    f"g = ({v.text}, {v.text}) get-tuple-element(u), index=0",
                    f"b = {v.text} get-tuple-element(g), index={v.dice.randint(0, 1)}")
 
 
-def _fenced(v: Value) -> Piece | None:
+def _fenced(v: Value) -> HloPiece | None:
     return v.piece(f"t = ({v.text}, {v.text}) tuple(x, x)", f"u = ({v.text}, {v.text}) opt-barrier(t)",
                    f"b = {v.text} get-tuple-element(u), index=0")
 
 
-def _copied(v: Value) -> Piece | None:
+def _copied(v: Value) -> HloPiece | None:
     return v.piece(f"b = {v.text} copy(x)")
 
 

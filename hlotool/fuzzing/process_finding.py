@@ -21,15 +21,15 @@ from hlotool.passes.rewrite_rules import RuleMatch, matches, names_in, pattern_t
 from hlotool.reduction import (
     Candidate,
     Failure,
-    Finding,
     Interest,
-    Options,
+    Observation,
+    ReduceOptions,
+    ReportedCode,
     Timeout,
-    Verdict,
+    WrongResult,
     bundle_of,
     reduce_candidate,
 )
-from hlotool.reduction import Sighting as Look
 from hlotool.text import print_module
 
 #: operations that compute nothing: no class is named after them
@@ -83,15 +83,15 @@ class _Here(Interest):
     test: Interest
     is_own_process: ClassVar[bool] = True
 
-    def look(self, candidate: Candidate) -> Look:
+    def look(self, candidate: Candidate) -> Observation:
         if is_open(candidate.module, candidate.rows or ()):
-            return Look((), "the documents leave its value open")
+            return Observation((), "the documents leave its value open")
         try:
             return self.test.look(candidate)
         except HloError:
             raise
         except Exception as error:  # of a candidate that is none: what another process would say
-            return Look((), f"{type(error).__name__}: {error}", is_unknown=True)
+            return Observation((), f"{type(error).__name__}: {error}", is_unknown=True)
 
     def describe(self) -> str:
         return self.test.describe()
@@ -105,10 +105,10 @@ def test_of(sighting: Sighting, plan: Plan) -> Interest | None:
     if sighting.kind == "time-out":
         return Timeout(plan.executor, limit)
     if sighting.kind == "reference":
-        return Finding(sighting.said[-5:-1] if sighting.said.endswith("]") else "E111", "reference", limit)
+        return ReportedCode(sighting.said[-5:-1] if sighting.said.endswith("]") else "E111", "reference", limit)
     if sighting.kind in ("rewriting", TOGETHER):
         return None
-    return Verdict(plan.executor, "reference", limit)
+    return WrongResult(plan.executor, "reference", limit)
 
 
 def follow_up(sighting: Sighting, plan: Plan, seconds: float) -> Followed:
@@ -120,7 +120,7 @@ def follow_up(sighting: Sighting, plan: Plan, seconds: float) -> Followed:
     if test is not None:
         _reduce(found, test, plan, seconds)
     module = _describe(found)
-    if found.is_reduced and isinstance(test, Verdict):
+    if found.is_reduced and isinstance(test, WrongResult):
         _name_pass(found, module, plan)
         found.rule = rule_followed(module, found.rows, plan)
         if len(found.opcodes) == 1:
@@ -151,14 +151,14 @@ def _describe(found: Followed) -> HloModule:
 def _reduce(found: Followed, test: Interest, plan: Plan, seconds: float) -> None:
     try:
         made = reduce_candidate(Candidate(parse(found.text, "found"), found.rows), _Here(test),
-                      Options(time_limit=seconds, jobs=1))
+                      ReduceOptions(time_limit=seconds, jobs=1))
     except HloError as error:
         found.problems.append(f"not reduced: {error.diagnostics[0].message}")
         return
     small = made.candidate
     found.text, found.rows = print_module(small.module), [list(r) for r in small.rows or ()]
     found.said, found.is_reduced = made.said or found.said, bool(made.last.seen)
-    if isinstance(test, Verdict) and found.is_reduced:
+    if isinstance(test, WrongResult) and found.is_reduced:
         found.kind = made.sign
     seen = test.look(small)
     if seen.signs:

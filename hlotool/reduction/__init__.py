@@ -7,7 +7,7 @@ from hlotool.reduction.codes import LOST
 from hlotool.reduction.command import Command, form_of, words_of
 from hlotool.reduction.entry_values import made_rows
 from hlotool.reduction.guilty_pass import GuiltyPass
-from hlotool.reduction.oracle import Failure, Finding, Interest, Sighting, Timeout, Verdict
+from hlotool.reduction.oracle import Failure, Interest, Observation, ReportedCode, Timeout, WrongResult
 from hlotool.reduction.reduced_program import (
     candidate_for,
     interest_named,
@@ -16,7 +16,7 @@ from hlotool.reduction.reduced_program import (
     pair_test,
     reduce,
 )
-from hlotool.reduction.reducer import Options, Progress, Reduction, reduce_candidate
+from hlotool.reduction.reducer import Progress, ReduceOptions, Reduction, reduce_candidate
 from hlotool.reduction.state import State, read_rows, rows_as_bytes
 
 __all__ = [
@@ -25,16 +25,16 @@ __all__ = [
     "Candidate",
     "Command",
     "Failure",
-    "Finding",
     "GuiltyPass",
     "Interest",
-    "Options",
+    "Observation",
     "Progress",
+    "ReduceOptions",
     "Reduction",
-    "Sighting",
+    "ReportedCode",
     "State",
     "Timeout",
-    "Verdict",
+    "WrongResult",
     "bundle_of",
     "can_bundle",
     "candidate_for",

@@ -8,7 +8,7 @@ from functools import partial
 from hlotool.ir.arrays import Array
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle_pool import Maker
-from hlotool.reduction.search_state import Work
+from hlotool.reduction.search_state import SearchState
 from hlotool.reduction.shrinking import Shrinking
 from hlotool.reduction.simplify import plainer_arrays
 
@@ -18,7 +18,7 @@ _MOST, _DISTINCT = 4096, 6
 _DIGITS = (1, 2, 3)
 
 
-def simplify_arguments(work: Work) -> bool:
+def simplify_arguments(work: SearchState) -> bool:
     """Plainer values in every argument."""
     if not work.best.elements:
         return False
@@ -39,7 +39,7 @@ def _whole(base: Candidate) -> Iterator[Maker]:
                 yield partial(_with, base, device, leaf, other)
 
 
-def _fewer_elements(work: Work, device: int, leaf: int) -> None:
+def _fewer_elements(work: SearchState, device: int, leaf: int) -> None:
     import numpy as np
 
     base = work.best

@@ -29,7 +29,7 @@ from hlotool.passes.read import parse
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.codes import BAD_BUNDLE
 from hlotool.reduction.guilty_pass import GuiltyPass
-from hlotool.reduction.oracle import Failure, Finding, Interest, Timeout, Verdict
+from hlotool.reduction.oracle import Failure, Interest, ReportedCode, Timeout, WrongResult
 from hlotool.reduction.state import read_rows, rows_as_bytes
 from hlotool.text import print_module
 
@@ -43,11 +43,11 @@ _MOST = 1 << 31
 _PLAIN_PATTERN = re.compile(r"(?:[^\\.^$*+?{}\[\]|()]|\\[^A-Za-z0-9])*+", re.S)
 #: name in bundle.json -> test, with the fields that a bundle may set
 _TESTS: Mapping[str, tuple[type[Interest], tuple[str, ...]]] = {
-    "verdict": (Verdict, ("executor", "against", "time_limit")),
+    "verdict": (WrongResult, ("executor", "against", "time_limit")),
     "pass": (GuiltyPass, ("executor", "against", "time_limit", "guilty")),
     "failure": (Failure, ("executor", "message", "time_limit")),
     "timeout": (Timeout, ("executor", "seconds")),
-    "finding": (Finding, ("code", "executor", "time_limit")),
+    "finding": (ReportedCode, ("code", "executor", "time_limit")),
 }
 
 
@@ -128,7 +128,7 @@ def read_bundle(data: bytes, filename: str, allowed: Collection[str] = ()) -> Bu
             rows = read_rows(members["arguments.npz"], Program(module))
         except (ValueError, KeyError) as error:
             raise _bad(filename, f"its arguments do not fit the module: {error}") from error
-    elif not isinstance(test, Finding) or test.runs:
+    elif not isinstance(test, ReportedCode) or test.runs:
         raise _bad(filename, "it has no arguments.npz, and its test runs the module")
     texts = {k: str(about.get(k, "")) for k in ("sign", "said", "command")}
     return Bundle(Candidate(module, rows), test, texts["sign"], texts["said"],

@@ -18,7 +18,7 @@ from hlotool.ops import OPS, flow_of
 from hlotool.reduction.bundle_archive import Bundle
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.guilty_pass import GuiltyPass
-from hlotool.reduction.oracle import Failure, Interest, Sighting, Verdict, wrong_results
+from hlotool.reduction.oracle import Failure, Interest, Observation, WrongResult, wrong_results
 from hlotool.text import print_module
 
 #: environment variables that change what a compiler does
@@ -42,7 +42,7 @@ class Account:
     together: tuple[HloInstruction, ...] = ()
 
 
-def bundle_of(candidate: Candidate, test: Interest, seen: Sighting, command: str = "") -> Bundle:
+def bundle_of(candidate: Candidate, test: Interest, seen: Observation, command: str = "") -> Bundle:
     """The bundle of a failure that was seen."""
     sign = seen.signs[0]
     if isinstance(test, Failure) and test.message:
@@ -51,7 +51,7 @@ def bundle_of(candidate: Candidate, test: Interest, seen: Sighting, command: str
     made = Bundle(candidate, test, sign, seen.said, versions=versions_here(test), command=command,
                   flags={name: os.environ[name] for name in FLAGS if os.environ.get(name)})
     account = None
-    if isinstance(test, Verdict):
+    if isinstance(test, WrongResult):
         program, rows = Program(candidate.module), candidate.rows or []
         made.actual = _run(test.executor, program, rows, test.time_limit) or []
         made.expected = _reference(program, rows)
@@ -85,7 +85,7 @@ def _reference(program: Program, rows: Any) -> list[list[Any]]:
         return []
 
 
-def _account(test: Verdict, candidate: Candidate, program: Program) -> Account | None:
+def _account(test: WrongResult, candidate: Candidate, program: Program) -> Account | None:
     """The worst element on every executor, and the guilty instruction."""
     found = wrong_results(test, candidate)
     if not found:
@@ -105,7 +105,7 @@ def _account(test: Verdict, candidate: Candidate, program: Program) -> Account |
     return made
 
 
-def _add_others(made: Account, test: Verdict, program: Program, rows: Any, worst: Any) -> None:
+def _add_others(made: Account, test: WrongResult, program: Program, rows: Any, worst: Any) -> None:
     """The same element at higher precision, and on further executors."""
     reference = _reference(program, rows)
     place = next(((d, n) for d, row in enumerate(reference) for n, leaf in enumerate(row)
@@ -144,13 +144,13 @@ def _title(bundle: Bundle, account: Account | None) -> str:
     opcode = account.guilty.opcode if account is not None and account.guilty is not None else ""
     if isinstance(bundle.test, GuiltyPass):
         return f"{executor}: {bundle.sign}" + (f", {opcode}" if opcode else "")
-    if isinstance(bundle.test, Verdict):
+    if isinstance(bundle.test, WrongResult):
         return f"{executor}: {bundle.sign} result" + (f" of {opcode}" if opcode else "")
     return f"{executor}: {_inline(bundle.said or bundle.sign)[:100]}"
 
 
 def _description(bundle: Bundle) -> str:
-    if isinstance(bundle.test, Verdict):
+    if isinstance(bundle.test, WrongResult):
         return f"{bundle.test.executor} gives another value than {bundle.test.against} for this module: " \
                f"{_inline(bundle.said)}."
     return f"{bundle.test.describe()}: {_inline(bundle.said)}"
@@ -182,7 +182,7 @@ def _table(account: Account) -> str:
 
 def _reason(bundle: Bundle, account: Account | None) -> str:
     module = bundle.candidate.module
-    if not isinstance(bundle.test, Verdict):
+    if not isinstance(bundle.test, WrongResult):
         return ("The module is valid: every operation keeps the constraints of its specification, as `hlotool lint` "
                 "checks them, so a compiler must take it. It holds " + _operations(list(module.instructions())) + ".")
     if account is None:

@@ -22,7 +22,7 @@ from typing import ClassVar
 from hlotool.ir.arrays import Array
 from hlotool.process import UserProgram
 from hlotool.reduction.candidate import Candidate
-from hlotool.reduction.oracle import NOTHING, Interest, Sighting
+from hlotool.reduction.oracle import NOTHING, Interest, Observation
 from hlotool.text import print_module
 
 #: the exit code of a program that cannot say; `git bisect` has the same
@@ -50,7 +50,7 @@ class Command(Interest):
     def describe(self) -> str:
         return f"`{shlex.join(self.words)}` ends with 0"
 
-    def look(self, candidate: Candidate) -> Sighting:
+    def look(self, candidate: Candidate) -> Observation:
         with tempfile.TemporaryDirectory(prefix="hlotool-reduce-") as folder:
             file = Path(folder) / f"candidate{self.suffix}"
             file.write_bytes(form_of(candidate, self.suffix))
@@ -62,20 +62,20 @@ class Command(Interest):
                 words.append(str(file))
             return self._answer(words)
 
-    def _answer(self, words: list[str]) -> Sighting:
+    def _answer(self, words: list[str]) -> Observation:
         with tempfile.TemporaryFile() as said:
             try:
                 code = UserProgram(words, said).wait(self.time_limit)
             except OSError as error:
-                return Sighting((), f"{words[0]}: {error.strerror}", is_unknown=True)
+                return Observation((), f"{words[0]}: {error.strerror}", is_unknown=True)
             if code is None:
-                return Sighting((), f"{words[0]} takes more than {self.time_limit:g} s", is_unknown=True)
+                return Observation((), f"{words[0]} takes more than {self.time_limit:g} s", is_unknown=True)
             said.seek(0, os.SEEK_END)
             said.seek(max(0, said.tell() - _SHOWN))
             last = said.read().decode(errors="replace").strip()
         if code == 0:
-            return Sighting(("exit code 0",), last)
-        return Sighting((), last, is_unknown=True) if code == CANNOT_SAY else NOTHING
+            return Observation(("exit code 0",), last)
+        return Observation((), last, is_unknown=True) if code == CANNOT_SAY else NOTHING
 
 
 def words_of(text: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from hlotool.passes.edit import Editing, is_cuttable, results_of, section, varyi
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.entry_values import rows_for
 from hlotool.reduction.oracle_pool import Maker
-from hlotool.reduction.search_state import Work
+from hlotool.reduction.search_state import SearchState
 from hlotool.reduction.shrinking import Shrinking
 
 #: operations that cost nothing to keep, and are dropped with their last user
@@ -26,7 +26,7 @@ _FREE = ("parameter", "constant")
 _SINGLE = 24
 
 
-def cut_entry(work: Work) -> None:
+def cut_entry(work: SearchState) -> None:
     """Keep a window of the entry, then leave out what the failure does not need."""
     _Cutting(work, is_fixed_kept=True).narrow()
     _Cutting(work, is_fixed_kept=False).sweep()
@@ -35,7 +35,7 @@ def cut_entry(work: Work) -> None:
 class _Cutting:
     """A search for the instructions of the best candidate's entry that a failure needs."""
 
-    def __init__(self, work: Work, is_fixed_kept: bool) -> None:
+    def __init__(self, work: SearchState, is_fixed_kept: bool) -> None:
         self.work, self.base = work, work.best
         self.entry = self.base.module.entry
         order = post_order(self.entry)
@@ -73,7 +73,7 @@ def _is_unit(instruction: HloInstruction, home: HloComputation) -> bool:
     return instruction.opcode not in _FREE and not (instruction is home.root and instruction.opcode == "tuple")
 
 
-def sectioned(work: Work, base: Candidate, targets: Sequence[HloInstruction], cut: set[HloInstruction]
+def sectioned(work: SearchState, base: Candidate, targets: Sequence[HloInstruction], cut: set[HloInstruction]
               ) -> Candidate | None:
     """Return the candidate that computes some targets of the entry from what is cut; None: it has no arguments."""
     found = section(base.module, base.module.entry, list(dict.fromkeys(targets)), cut, work.header)
@@ -85,7 +85,7 @@ def sectioned(work: Work, base: Candidate, targets: Sequence[HloInstruction], cu
         return None
 
 
-def cut_results(work: Work) -> None:
+def cut_results(work: SearchState) -> None:
     """Compute as few results as show the failure."""
     base = work.best
     results = list(dict.fromkeys(results_of(base.module.entry)))
@@ -104,7 +104,7 @@ def cut_results(work: Work) -> None:
         shrinking.swept(shrinking.narrowed(results))
 
 
-def promote(work: Work) -> bool:
+def promote(work: SearchState) -> bool:
     """Let a called computation be the entry, with the arguments of one of its calls. Return True if it helped."""
     changed = False
     while True:
@@ -116,7 +116,7 @@ def promote(work: Work) -> bool:
         changed = True
 
 
-def _promotions(work: Work, base: Candidate) -> Iterator[Maker]:
+def _promotions(work: SearchState, base: Candidate) -> Iterator[Maker]:
     for computation in called_by(base.module.entry):
         if len(computation.instructions) - len(computation.parameters()) < 2:
             continue
@@ -125,7 +125,7 @@ def _promotions(work: Work, base: Candidate) -> Iterator[Maker]:
             yield partial(_promoted, work, base, computation, number)
 
 
-def _promoted(work: Work, base: Candidate, computation: HloComputation, number: int) -> Candidate | None:
+def _promoted(work: SearchState, base: Candidate, computation: HloComputation, number: int) -> Candidate | None:
     found = section(base.module, computation, results_of(computation), (), work.header)
     if base.rows is None:
         return Candidate(found.module)
@@ -139,7 +139,7 @@ def _promoted(work: Work, base: Candidate, computation: HloComputation, number: 
     return Candidate(found.module, rows_of(computation.parameters(), found.fed, rows))
 
 
-def cut_called(work: Work) -> bool:
+def cut_called(work: SearchState) -> bool:
     """Leave instructions of called computations out. Return True if it helped."""
     before = work.best
     for name in [c.name for c in before.module.computations if c is not before.module.entry]:
@@ -159,7 +159,7 @@ def _without_others(base: Candidate, home: HloComputation, units: Sequence[HloIn
     return _without(base, home, set(units).difference(kept))
 
 
-def _accept_in_calls(work: Work, home: str, candidate: Candidate, kept: Sequence[HloInstruction]
+def _accept_in_calls(work: SearchState, home: str, candidate: Candidate, kept: Sequence[HloInstruction]
                      ) -> Sequence[HloInstruction]:
     work.accept(candidate, "cut in calls", keeps_values=False)
     here = {i.name for c in candidate.module.computations if c.name == home for i in c.instructions}

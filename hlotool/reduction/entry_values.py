@@ -27,7 +27,7 @@ class _LateError(Exception):
 
 
 @dataclass
-class Values:
+class EntryValues:
     """Values by the name of an entry's instruction, a list of devices each; they hold for whatever is cut out of it."""
 
     by_name: dict[str, list[Any]] = field(default_factory=dict)
@@ -74,9 +74,9 @@ def _fitting(shape: Shape, value: Any) -> list[Array] | None:
     return found if fits else None
 
 
-def values_of(candidate: Candidate, seconds: float = _LONGEST) -> Values:
+def values_of(candidate: Candidate, seconds: float = _LONGEST) -> EntryValues:
     """The values of a candidate, as far as the reference gets in time and memory."""
-    found = Values()
+    found = EntryValues()
     if candidate.rows is None:
         return found
     deadline, taken = work_time() + seconds, [0]
@@ -122,7 +122,7 @@ def _bytes_of(value: Any) -> int:
     return int(getattr(value, "nbytes", 0))
 
 
-def rows_for(module: HloModule, fed: Sequence[HloInstruction], values: Values, devices: int) -> Rows:
+def rows_for(module: HloModule, fed: Sequence[HloInstruction], values: EntryValues, devices: int) -> Rows:
     """The arguments of a section: the values of what feeds it; where one is not known, made ones."""
     rows: list[list[Array]] = []
     made: list[list[Array]] | None = None

@@ -10,12 +10,12 @@ from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.passes.edit import ALWAYS_CALLED, Editing, all_inlined, bodies_of, replace_by_body
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle_pool import Maker
-from hlotool.reduction.search_state import Work
+from hlotool.reduction.search_state import SearchState
 
 _T = TypeVar("_T")
 
 
-def flatten(work: Work) -> bool:
+def flatten(work: SearchState) -> bool:
     """Inline calls, all at once or one after the other; take branches, and run loops once. Return True if it helped."""
     base = work.best
     changed = False
@@ -38,7 +38,7 @@ def _inlined(base: Candidate, home: HloComputation, instruction: HloInstruction,
     return base.with_module(edit.tidy())
 
 
-def narrow_loops(work: Work) -> bool:
+def narrow_loops(work: SearchState) -> bool:
     """Take out of loops' states what the failure does not need. Return True if it helped."""
     return work.try_all(_each_narrowed, "loop state")
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from hlotool.bisection import first_wrong_pass
 from hlotool.reduction.candidate import Candidate
-from hlotool.reduction.oracle import Sighting, Verdict
+from hlotool.reduction.oracle import Observation, WrongResult
 
 
 @dataclass(frozen=True)
-class GuiltyPass(Verdict):
+class GuiltyPass(WrongResult):
     """An executor is wrong, and by the dumps of its compiler a pass is to blame: the first one after which values are.
 
     The pass is kept; with `guilty` only that one is of interest.
@@ -21,13 +21,13 @@ class GuiltyPass(Verdict):
     def describe(self) -> str:
         return f"{self.executor} is wrong after {self.guilty or 'a pass'}"
 
-    def look(self, candidate: Candidate) -> Sighting:
+    def look(self, candidate: Candidate) -> Observation:
         found = super().look(candidate)
         if not found.signs:
             return found
         wrong = first_wrong_pass(candidate.module, candidate.rows or [], self.executor, self.time_limit)
         if wrong is None:
-            return Sighting((), f"{found.said}; no pass is to blame")
+            return Observation((), f"{found.said}; no pass is to blame")
         said = f"after {wrong.changed_by}: {found.said}" + (f"; {wrong.rule}" if wrong.rule else "")
         is_wanted = self.guilty in ("", wrong.changed_by)
-        return Sighting((f"wrong after {wrong.changed_by}",) if is_wanted else (), said)
+        return Observation((f"wrong after {wrong.changed_by}",) if is_wanted else (), said)

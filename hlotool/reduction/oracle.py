@@ -1,10 +1,10 @@
 """What must still be seen of a candidate: a test of interest gives its *sign*, and a candidate is interesting as long
 as its sign is that of the original.
 
-    Verdict      an executor is wrong, or two modules differ; the sign is the kind of the difference
+    WrongResult  an executor is wrong, or two modules differ; the sign is the kind of the difference
     Failure      an executor refuses the module or crashes; the sign is the code and the message without its numbers
     Timeout      an executor gives no answer in time
-    Finding      linting, lifting or an executor reports a code
+    ReportedCode linting, lifting or an executor reports a code
     Command      a program of the user's ends with exit code 0 (1: not interesting, 125: it cannot say)
 
 A test is a small frozen value: it goes to the child processes that ask it.
@@ -27,7 +27,7 @@ from hlotool.verdict import OutOfTime, Watch
 
 
 @dataclass(frozen=True)
-class Sighting:
+class Observation:
     """What was seen of a candidate: signs (none: nothing wrong), the worst one first, and a sentence for people."""
 
     signs: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class Sighting:
     is_unknown: bool = False
 
 
-NOTHING = Sighting()
+NOTHING = Observation()
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Interest(abc.ABC):
     may_be_flaky: ClassVar[bool] = True
 
     @abc.abstractmethod
-    def look(self, candidate: Candidate) -> Sighting:
+    def look(self, candidate: Candidate) -> Observation:
         """What the candidate shows. Raises HloError where it cannot be asked."""
 
     @abc.abstractmethod
@@ -60,7 +60,7 @@ class Interest(abc.ABC):
 
 
 @dataclass(frozen=True)
-class Verdict(Interest):
+class WrongResult(Interest):
     """An executor is wrong by the error model, or (a pair) the second module differs from the first on the reference.
 
     The kind of the difference is kept: wrong, or a non-finite fold.
@@ -74,18 +74,18 @@ class Verdict(Interest):
     def describe(self) -> str:
         return f"{self.executor} differs from {self.against}"
 
-    def look(self, candidate: Candidate) -> Sighting:
+    def look(self, candidate: Candidate) -> Observation:
         if drawn := _random_instruction(candidate):
-            return Sighting((), f"{drawn} draws random numbers of an executor's own", is_unknown=True)
+            return Observation((), f"{drawn} draws random numbers of an executor's own", is_unknown=True)
         try:
             found = wrong_results(self, candidate)
         except OutOfTime:
-            return Sighting((), f"the reference takes more than {self.time_limit:g} s", is_unknown=True)
+            return Observation((), f"the reference takes more than {self.time_limit:g} s", is_unknown=True)
         if not found:
             return NOTHING
         kinds = {k for judgement in found for k in Kind if k.is_wrong and bool((judgement.kinds == k).any())}
         signs = [str(k) for k in sorted(kinds, reverse=True)] or ["no result of that shape"]
-        return Sighting(tuple(signs), str(max(found, key=lambda j: (j.kind, j.problem))))
+        return Observation(tuple(signs), str(max(found, key=lambda j: (j.kind, j.problem))))
 
 
 def _random_instruction(candidate: Candidate) -> str:
@@ -98,7 +98,7 @@ def _random_instruction(candidate: Candidate) -> str:
     return ""
 
 
-def wrong_results(test: Verdict, candidate: Candidate) -> list[Judgement]:
+def wrong_results(test: WrongResult, candidate: Candidate) -> list[Judgement]:
     """The results of a candidate that are wrong."""
     program = Program(candidate.module)
     rows = candidate.rows or []
@@ -159,7 +159,7 @@ class Failure(Interest):
         found = re.search(self.message, said) if self.message else None
         return replace(self, message=re.escape(found[0])) if found is not None and found[0] else self
 
-    def look(self, candidate: Candidate) -> Sighting:
+    def look(self, candidate: Candidate) -> Observation:
         from hlotool.execution import CRASH, TIMEOUT
 
         try:
@@ -167,15 +167,15 @@ class Failure(Interest):
         except HloError as error:
             first = error.diagnostics[0]
             if first.code == TIMEOUT:
-                return Sighting((), first.message, is_unknown=True)
+                return Observation((), first.message, is_unknown=True)
             if self.message:
                 said = next((d.message for d in error.diagnostics if re.search(self.message, d.message)), None)
-                return Sighting((self.sign,), said) if said is not None else Sighting((), first.message)
+                return Observation((self.sign,), said) if said is not None else Observation((), first.message)
             if not first.code.startswith("E"):
-                return Sighting((), f"{first.message} [{first.code}]")  # it did not come as far as the executor
+                return Observation((), f"{first.message} [{first.code}]")  # it did not come as far as the executor
             # Crashes say where in the compiler; what they say of the module's names and sizes is no sign.
             sign = f"{first.code} {without_numbers(first.message)}"
-            return Sighting((sign if first.code != CRASH else sign.replace(" exit code #", ""),), first.message)
+            return Observation((sign if first.code != CRASH else sign.replace(" exit code #", ""),), first.message)
         return NOTHING
 
 
@@ -189,14 +189,14 @@ class Timeout(Interest):
     def describe(self) -> str:
         return f"{self.executor} gives no answer within {self.seconds:g} s"
 
-    def look(self, candidate: Candidate) -> Sighting:
+    def look(self, candidate: Candidate) -> Observation:
         from hlotool.execution import TIMEOUT
 
         try:
             _ran(self.executor, self.seconds, candidate)
         except HloError as error:
             first = error.diagnostics[0]
-            return Sighting(("timeout",) if first.code == TIMEOUT else (), first.message)
+            return Observation(("timeout",) if first.code == TIMEOUT else (), first.message)
         return NOTHING
 
 
@@ -206,7 +206,7 @@ def _ran(executor: str, time_limit: float, candidate: Candidate) -> None:
 
 
 @dataclass(frozen=True)
-class Finding(Interest):
+class ReportedCode(Interest):
     """Linting or lifting reports a code; one that begins with E comes from running the module on an executor."""
 
     code: str = ""
@@ -223,7 +223,7 @@ class Finding(Interest):
     def describe(self) -> str:
         return f"{self.code} is reported"
 
-    def look(self, candidate: Candidate) -> Sighting:
+    def look(self, candidate: Candidate) -> Observation:
         from hlotool.linting import lint
         from hlotool.stablehlo import to_stablehlo
         from hlotool.text import print_module
@@ -242,7 +242,7 @@ class Finding(Interest):
                 except HloError as error:
                     found = error.diagnostics
         said = next((d for d in found if d.code == self.code), None)
-        return Sighting((self.code,), said.message) if said is not None else NOTHING
+        return Observation((self.code,), said.message) if said is not None else NOTHING
 
 
 _WORD_OR_QUOTATION = re.compile(r"%?[\w.\-/]++|\[[^\]]*+\]|\{[^}]*+\}|'[^']*+'|\"[^\"]*+\"")

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from hlotool.diagnostics import HloError, Severity
 from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut, end_user_programs, shared_child, work_time
 from hlotool.reduction.candidate import Candidate
-from hlotool.reduction.oracle import Interest, Sighting
+from hlotool.reduction.oracle import Interest, Observation
 
 #: how likely at most a failure that is still there may be missed by repeated asking
 _MISSED = 0.05
@@ -102,7 +102,7 @@ class Asker:
 
     # One candidate.
 
-    def look(self, candidate: Candidate) -> Sighting:
+    def look(self, candidate: Candidate) -> Observation:
         """What the test says of a candidate, once. Failures of the asking are no sighting."""
         self.asked += 1
         self._under_way.add(id(candidate))
@@ -111,27 +111,27 @@ class Asker:
         finally:
             self._under_way.discard(id(candidate))
 
-    def _looked(self, candidate: Candidate) -> Sighting:
+    def _looked(self, candidate: Candidate) -> Observation:
         if self.test.is_own_process:
             try:
                 return looked(self.test, candidate, self.allowed)
             except HloError as error:
-                return Sighting((), error.diagnostics[0].message, is_unknown=True)
+                return Observation((), error.diagnostics[0].message, is_unknown=True)
         child = self._children.get()
         try:
             limit = getattr(self.test, "time_limit", 0.0) + getattr(self.test, "seconds", 0.0) + _AROUND
             return self._answer(child, candidate, max(1.0, min(limit, self.until + _AROUND - work_time())))
         except HloError as error:
-            return Sighting((), error.diagnostics[0].message)
+            return Observation((), error.diagnostics[0].message)
         except (Crashed, TimedOut, OutOfMemory, Refusal) as error:
-            return Sighting((), str(error), is_unknown=True)
+            return Observation((), str(error), is_unknown=True)
         except (OSError, ValueError) as error:  # the pipe of a child that was ended meanwhile
-            return Sighting((), f"{type(error).__name__}: {error}", is_unknown=True)
+            return Observation((), f"{type(error).__name__}: {error}", is_unknown=True)
         finally:
             self._children.put(child)
 
-    def _answer(self, child: Child, candidate: Candidate, limit: float) -> Sighting:
-        found: Sighting = child.ask("hlotool.reduction.oracle_pool:looked", self.test, candidate, self.allowed,
+    def _answer(self, child: Child, candidate: Candidate, limit: float) -> Observation:
+        found: Observation = child.ask("hlotool.reduction.oracle_pool:looked", self.test, candidate, self.allowed,
                                     timeout=limit)
         return found
 
@@ -191,13 +191,13 @@ class Asker:
             raise OutOfTimeError
 
 
-def looked(test: Interest, candidate: Candidate, allowed: frozenset[str]) -> Sighting:
+def looked(test: Interest, candidate: Candidate, allowed: frozenset[str]) -> Observation:
     """What a test says of a candidate, in the child process; nothing where the module is not valid."""
     from hlotool.passes.verify import verify
 
     for module in (candidate.module, candidate.other):
         if module is not None and any(d.severity is Severity.ERROR and d.code not in allowed for d in verify(module)):
-            return Sighting((), "the module is not valid")
+            return Observation((), "the module is not valid")
     return test.look(candidate)
 
 

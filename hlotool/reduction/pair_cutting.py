@@ -22,15 +22,15 @@ from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule
 from hlotool.ir.arrays import Array
 from hlotool.passes.edit import Editing, Section, all_inlined, is_cuttable, results_of, section
 from hlotool.reduction.candidate import Candidate, Rows
-from hlotool.reduction.entry_values import Values, values_of
+from hlotool.reduction.entry_values import EntryValues, values_of
 from hlotool.reduction.oracle_pool import Maker
-from hlotool.reduction.search_state import Work
+from hlotool.reduction.search_state import SearchState
 
 #: pairs of instructions that are tried, those with the least between them first
 _MOST = 48
 
 
-def inline_pair(work: Work) -> bool:
+def inline_pair(work: SearchState) -> bool:
     """Inline calls and fusions in both modules."""
     base = work.best
     assert base.other is not None
@@ -38,7 +38,7 @@ def inline_pair(work: Work) -> bool:
     return work.try_each([lambda: Candidate(left, base.rows, right)], "inlined")
 
 
-def cut_pair(work: Work) -> bool:
+def cut_pair(work: SearchState) -> bool:
     """Keep what lies between values that both have and a pair that differs."""
     base = work.best
     found = work.asker.first(itertools.islice(_cuts(base), _MOST))
@@ -53,7 +53,7 @@ class _Side:
     """One of the modules, with its values."""
 
     module: HloModule
-    values: Values
+    values: EntryValues
     #: instruction -> a digest of its value on every device
     keys: dict[HloInstruction, bytes]
 
@@ -88,7 +88,7 @@ class _Side:
         return len(seen) + len(cut) + sum(called.values()), cut
 
 
-def _digest(instruction: HloInstruction, values: Values, devices: int) -> bytes | None:
+def _digest(instruction: HloInstruction, values: EntryValues, devices: int) -> bytes | None:
     found = hashlib.blake2b(instruction.shape.text(layout=False).encode(), digest_size=16)
     for device in range(devices):
         arrays = values.leaves(instruction, device)

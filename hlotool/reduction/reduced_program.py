@@ -12,8 +12,8 @@ from hlotool.reduction.candidate import Candidate, Rows
 from hlotool.reduction.command import Command
 from hlotool.reduction.entry_values import made_rows
 from hlotool.reduction.guilty_pass import GuiltyPass
-from hlotool.reduction.oracle import Failure, Finding, Interest, Timeout, Verdict
-from hlotool.reduction.reducer import Options, Progress, Reduction, reduce_candidate
+from hlotool.reduction.oracle import Failure, Interest, ReportedCode, Timeout, WrongResult
+from hlotool.reduction.reducer import Progress, ReduceOptions, Reduction, reduce_candidate
 from hlotool.verdict import compare
 
 #: names of tests that need no more than executors
@@ -28,9 +28,10 @@ def reduce(a: HloModule | str, b: HloModule | str | None = None, *, arguments: S
 
     The failure is told by `test`: "verdict", the first of `executors` differs from the second; "pass", it does and the
     guilty pass of its compiler stays the same; "crash", it crashes or refuses the module; "timeout", it gives no answer
-    within `run_limit` seconds; or a test of hlotool.reduction, such as Finding("W105"), GuiltyPass(guilty="algsimp") or
-    Command(("python", "check.py")). With a second module `b` of the same signature the failure is that the two differ
-    on the reference, and both are reduced. A module is anything that `hlotool.read` takes.
+    within `run_limit` seconds; or a test of hlotool.reduction, such as ReportedCode("W105"),
+    GuiltyPass(guilty="algsimp") or Command(("python", "check.py")). With a second module `b`
+    of the same signature the failure is that the two differ on the reference, and both are reduced. A module is
+    anything that `hlotool.read` takes.
 
     `arguments` are the entry's, a flat list of arrays that every device gets; without them arguments that show a
     difference are searched from `seed`. `time_limit` is in seconds for all of it, `jobs` the number of processes,
@@ -44,7 +45,7 @@ def reduce(a: HloModule | str, b: HloModule | str | None = None, *, arguments: S
         wanted, original = pair_test(run_limit), pair_candidate(module, read_module(b), arguments, seed)
     else:
         original = candidate_for(module, wanted, arguments, seed)
-    return reduce_candidate(original, wanted, Options(time_limit, jobs, repeats, progress))
+    return reduce_candidate(original, wanted, ReduceOptions(time_limit, jobs, repeats, progress))
 
 
 def interest_named(name: str, executors: Sequence[str], run_limit: float = 60.0, *, message: str = "", guilty: str = ""
@@ -61,17 +62,17 @@ def interest_named(name: str, executors: Sequence[str], run_limit: float = 60.0,
     first, second = (other, one) if one == "reference" else (one, other)
     if guilty or name == "pass":
         return GuiltyPass(first, second, run_limit, guilty)
-    return Verdict(first, second, run_limit)
+    return WrongResult(first, second, run_limit)
 
 
 def pair_test(run_limit: float) -> Interest:
     """Return the test that two modules differ on the reference."""
-    return Verdict("OTHER", "MODULE", run_limit)
+    return WrongResult("OTHER", "MODULE", run_limit)
 
 
 def needs_arguments(test: Interest) -> bool:
     """Return False for a test that runs nothing: what linting reports, or a command that takes no arguments."""
-    if isinstance(test, Finding):
+    if isinstance(test, ReportedCode):
         return test.runs
     return not isinstance(test, Command) or test.takes_arguments
 
@@ -87,7 +88,7 @@ def candidate_for(module: HloModule, test: Interest, arguments: Sequence[Array] 
     program = Program(module)
     if arguments is not None:
         return Candidate(module, _on_each_device(program, arguments))
-    if isinstance(test, Verdict):
+    if isinstance(test, WrongResult):
         shown = compare(module, executors=(test.executor, test.against), seed=seed, time_limit=test.time_limit)
         if shown.witness is not None:
             return Candidate(module, shown.witness)

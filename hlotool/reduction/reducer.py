@@ -1,6 +1,6 @@
 """Reduction: the smallest module and arguments that still show a failure.
 
-    found = reduce_candidate(Candidate(module, rows), Verdict("pjrt:cpu"), time_limit=600)
+    found = reduce_candidate(Candidate(module, rows), WrongResult("pjrt:cpu"), time_limit=600)
     print(found.candidate.module)
 
 Steps follow each other, those that cut much first, and again from the beginning as long as one of them gets somewhere:
@@ -36,7 +36,7 @@ from hlotool.reduction.oracle import Interest
 from hlotool.reduction.oracle_pool import Asked, Asker, OutOfTimeError, errors_of
 from hlotool.reduction.pair_cutting import cut_pair, inline_pair
 from hlotool.reduction.resizing import resize
-from hlotool.reduction.search_state import Work
+from hlotool.reduction.search_state import SearchState
 from hlotool.reduction.simplify import rename, simplify_literals, strip
 from hlotool.reduction.substituting import substitute
 from hlotool.text import print_module
@@ -107,7 +107,7 @@ def _lower_bound(seen: int, times: int) -> float:
 
 
 @dataclass
-class Options:
+class ReduceOptions:
     """How a reduction goes about."""
 
     time_limit: float = 600.0
@@ -125,12 +125,12 @@ class Options:
     resumed: Candidate | None = None
 
 
-def reduce_candidate(original: Candidate, test: Interest, options: Options | None = None) -> Reduction:
+def reduce_candidate(original: Candidate, test: Interest, options: ReduceOptions | None = None) -> Reduction:
     """The smallest candidate found that shows what the original shows; an interrupt ends the search, not the result.
 
     Raises HloError (E150) where the original does not show a failure.
     """
-    options = options or Options()
+    options = options or ReduceOptions()
     started = time.monotonic()
     plain, source = _unsourced(original), original.module.source
     asker = Asker(test, options.jobs, work_time() + options.time_limit, allowed=errors_of(plain), known=options.known,
@@ -155,14 +155,14 @@ def _unsourced(original: Candidate) -> Candidate:
 class _Run:
     original: Candidate
     asker: Asker
-    options: Options
+    options: ReduceOptions
     started: float
     #: of the original, for messages
     filename: str
 
     def reduction(self) -> Reduction:
         first = self._first()
-        work = Work(self.asker, self.original, _header(self.original))
+        work = SearchState(self.asker, self.original, _header(self.original))
         self.asker.taken.add(self.original.key)
         work.hear = lambda step: self._hear(work, step)
         if self.options.resumed is not None:
@@ -212,7 +212,7 @@ class _Run:
         if limit is not None:
             self.asker.test = replace(test, time_limit=min(limit, max(_LEAST, _SLOWER * seconds)))  # type: ignore[call-arg]
 
-    def _hear(self, work: Work, step: str) -> None:
+    def _hear(self, work: SearchState, step: str) -> None:
         best = work.best
         self.options.keep(best)
         self.options.hear(Progress(step, best.size, best.elements, self.asker.asked, time.monotonic() - self.started))
@@ -239,7 +239,7 @@ def _header(original: Candidate) -> Attributes:
     return Attributes(found)
 
 
-def _rounds(work: Work) -> None:
+def _rounds(work: SearchState) -> None:
     strip(work)
     if work.best.other is not None:
         _pair_rounds(work)
@@ -263,7 +263,7 @@ def _rounds(work: Work) -> None:
     rename(work)
 
 
-def _pair_rounds(work: Work) -> None:
+def _pair_rounds(work: SearchState) -> None:
     """The steps that two modules take together."""
     for _ in range(_ROUNDS):
         before = work.best

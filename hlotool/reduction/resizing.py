@@ -19,7 +19,7 @@ from hlotool.ir.arrays import Array
 from hlotool.passes.edit import Editing, clone_module
 from hlotool.reduction.candidate import Candidate, Rows
 from hlotool.reduction.oracle_pool import Maker
-from hlotool.reduction.search_state import Work
+from hlotool.reduction.search_state import SearchState
 
 #: places in an argument from which on fewer elements are taken
 _OFFSETS = 8
@@ -140,7 +140,7 @@ def _rows(rows: Rows | None, parameters: list[HloInstruction], resizing: Resizin
     return [[resizing.array(leaf, shape) for leaf, shape in zip(row, shapes, strict=True)] for row in rows]
 
 
-def resize(work: Work) -> bool:
+def resize(work: SearchState) -> bool:
     """Smaller sizes, then fewer dimensions, then plainer element types."""
     if work.best.size > _SMALL:
         return False

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from hlotool.ir import NO_ATTRIBUTES, Attributes
 from hlotool.reduction.candidate import Candidate
-from hlotool.reduction.entry_values import Values, values_of
+from hlotool.reduction.entry_values import EntryValues, values_of
 from hlotool.reduction.oracle_pool import Asker, Maker
 
 
 @dataclass
-class Work:
+class SearchState:
     """A reduction under way."""
 
     asker: Asker
@@ -23,7 +23,7 @@ class Work:
     hear: Callable[[str], None] = lambda what: None
     #: step -> how often it was accepted
     done: dict[str, int] = field(default_factory=dict)
-    _values: tuple[Candidate, Values] | None = None
+    _values: tuple[Candidate, EntryValues] | None = None
 
     def accept(self, candidate: Candidate, step: str, *, keeps_values: bool) -> None:
         """Go on with a candidate; values by name stay where it is a section of the one before."""
@@ -34,7 +34,7 @@ class Work:
         self.done[step] = self.done.get(step, 0) + 1
         self.hear(step)
 
-    def values_of(self, base: Candidate) -> Values:
+    def values_of(self, base: Candidate) -> EntryValues:
         """The values of a candidate: those of what it was cut out of, or a run of the reference."""
         if self._values is None or (self._values[0] is not base and self._values[0] is not self.best):
             self._values = base, values_of(base)

@@ -11,7 +11,7 @@ from hlotool.ir.arrays import Array
 from hlotool.passes.edit import Editing, renamed, without_layouts, without_metadata
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle_pool import Maker
-from hlotool.reduction.search_state import Work
+from hlotool.reduction.search_state import SearchState
 from hlotool.reduction.shrinking import Shrinking
 
 #: elements of an array that count for how plain it is
@@ -25,7 +25,7 @@ _SAID_BESIDE = ("sharding", "frontend_attributes", "backend_config", "control-pr
 _COUNTS = ("replica_count", "num_partitions")
 
 
-def strip(work: Work) -> bool:
+def strip(work: SearchState) -> bool:
     """Leave out metadata and stack frames, layouts, and what the header says; then attributes that are left."""
     before = work.best
     for change in (_without_metadata, _without_layouts):
@@ -48,7 +48,7 @@ def _without_layouts(base: Candidate) -> Candidate | None:
     return base.with_module(without_layouts(base.module))
 
 
-def _strip_header(work: Work) -> None:
+def _strip_header(work: SearchState) -> None:
     names = list(work.best.module.attributes)
     if not names:
         return
@@ -78,7 +78,7 @@ def _with_count(base: Candidate, name: str, count: int) -> Candidate:
     return Candidate(module, rows, base.other)
 
 
-def _strip_attributes(work: Work) -> None:
+def _strip_attributes(work: SearchState) -> None:
     base = work.best
     units = [(i, n) for i in base.module.instructions() for n in i.attributes if n in _SAID_BESIDE]
 
@@ -98,7 +98,7 @@ def _strip_attributes(work: Work) -> None:
         Shrinking(work.asker, build, accept).swept(units)
 
 
-def simplify_literals(work: Work) -> bool:
+def simplify_literals(work: SearchState) -> bool:
     """Give constants plainer values: all zero, all one, all the first element, whole numbers."""
     return work.try_all(_each_literal, "literals")
 
@@ -174,7 +174,7 @@ def _has_signs(array: Array) -> bool:
     return array.dtype.kind not in "iub" and any(bool(np.signbit(h).any()) for h in halves)
 
 
-def rename(work: Work) -> bool:
+def rename(work: SearchState) -> bool:
     """Give everything short names: p0, p1 for parameters, opcodes for the rest."""
     base = work.best
     return work.try_each([lambda: Candidate(renamed(base.module, "reduced"), base.rows,

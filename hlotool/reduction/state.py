@@ -21,7 +21,7 @@ from hlotool.process import OwnFiles
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.codes import OTHER_STATE
 from hlotool.reduction.oracle import Interest
-from hlotool.reduction.reducer import Options
+from hlotool.reduction.reducer import ReduceOptions
 from hlotool.text import print_module
 
 #: names of the files of a folder, the description first
@@ -34,7 +34,7 @@ class State:
     def __init__(self, folder: Path) -> None:
         self.files = OwnFiles(folder, OTHER_STATE, "give --state another folder")
 
-    def resume(self, original: Candidate, test: Interest, options: Options) -> None:
+    def resume(self, original: Candidate, test: Interest, options: ReduceOptions) -> None:
         """Let the options know what an earlier reduction found, and keep what this one finds.
 
         Raises HloError (R130) where the folder holds another reduction, or files that are none of a reduction's.

@@ -12,13 +12,13 @@ from hlotool.ir import HloComputation, HloInstruction, post_order
 from hlotool.passes.edit import Editing
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle_pool import Maker
-from hlotool.reduction.search_state import Work
+from hlotool.reduction.search_state import SearchState
 
 #: earlier values of a shape that are tried in place of a later one
 _EARLIER = 4
 
 
-def substitute(work: Work) -> bool:
+def substitute(work: SearchState) -> bool:
     """Pass instructions by, and merge parameters. Return True if it helped."""
     return work.try_all(_substitutions, "substituted")
 

@@ -118,10 +118,10 @@ def _by_values(given: tuple[Any, list[list[Any]]]) -> object:
 
 def _bundled(given: tuple[Any, list[list[Any]]]) -> object:
     """A bundle, written and read."""
-    from hlotool.reduction import Bundle, Candidate, Verdict, read_bundle
+    from hlotool.reduction import Bundle, Candidate, WrongResult, read_bundle
 
     module, rows = given
-    return read_bundle(Bundle(Candidate(module, rows), Verdict(), "wrong").as_bytes(), "bundle.zip")
+    return read_bundle(Bundle(Candidate(module, rows), WrongResult(), "wrong").as_bytes(), "bundle.zip")
 
 
 def _walk(module: Any) -> int:

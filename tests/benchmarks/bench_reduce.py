@@ -22,7 +22,7 @@ from hlotool.execution import Program, arguments_for, fitted
 from hlotool.ir import Attributes, HloInstruction, HloModule, Shape, unique_name
 from hlotool.passes.edit import Editing
 from hlotool.passes.read import parse
-from hlotool.reduction import Candidate, Failure, Options, Verdict, reduce_candidate
+from hlotool.reduction import Candidate, Failure, ReduceOptions, WrongResult, reduce_candidate
 
 ROOT = pathlib.Path(__file__).parents[2]
 MODELS = ("mlp_train_step", "resnet_forward", "rnn_scan", "int8_quantized_matmul", "bf16_mixed_precision",
@@ -87,10 +87,10 @@ def main() -> int:
         model = parse((ROOT / f"samples/models/{name}.hlo").read_text("utf-8"))
         rows = [arguments_of(args.folder, record, case, model)]
         whole = embedded(model, case, bool(number % 2))
-        test = Verdict() if record["expect"] == "differ" else Failure()
+        test = WrongResult() if record["expect"] == "differ" else Failure()
         begun = time.monotonic()
         try:
-            found = reduce_candidate(Candidate(whole, rows), test, Options(
+            found = reduce_candidate(Candidate(whole, rows), test, ReduceOptions(
                 args.time_limit, hear=lambda p: print("   ", p, flush=True) if args.verbose else None))
         except Exception as error:  # the others shall be measured
             lost.append(record["id"])

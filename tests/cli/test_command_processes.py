@@ -146,11 +146,12 @@ def test_cases_that_cannot_be_read_are_no_interrupt(tmp_path: pathlib.Path) -> N
 
 def test_a_case_that_fails_now_and_then_is_flaky(monkeypatch: pytest.MonkeyPatch) -> None:
     from hlotool.conformance import judge as room
-    from hlotool.conformance.case import Case
-    from hlotool.conformance.judge import Outcome, Status, asked_again
+    from hlotool.conformance.case import ConformanceCase
+    from hlotool.conformance.judge import CaseOutcome, Status, asked_again
 
-    case = Case("c", "s", "negate", "f32", TEXT)
-    crash, later = Outcome(Status.CRASH, "exit code -11"), [Outcome(Status.TIME_OUT, "late"), Outcome(Status.PASS)]
+    case = ConformanceCase("c", "s", "negate", "f32", TEXT)
+    crash = CaseOutcome(Status.CRASH, "exit code -11")
+    later = [CaseOutcome(Status.TIME_OUT, "late"), CaseOutcome(Status.PASS)]
     monkeypatch.setattr(room, "judge", lambda *_: later.pop(0))
     found = asked_again(case, "pjrt:cpu", crash)
     assert found.status is Status.FLAKY and found.detail.startswith("failed 2 of 3 times (crash, time-out): exit")
@@ -158,8 +159,8 @@ def test_a_case_that_fails_now_and_then_is_flaky(monkeypatch: pytest.MonkeyPatch
     assert asked_again(case, "pjrt:cpu", crash) is crash
     # What is late costs its whole limit: asked once more, and not at all for other arguments of the same program.
     asked: list[str] = []
-    late = Outcome(Status.TIME_OUT, "late")
+    late = CaseOutcome(Status.TIME_OUT, "late")
     monkeypatch.setattr(room, "judge", lambda case, *_: asked.append(case.id) or late)
     assert asked_again(case, "pjrt:cpu", late) is late and asked == ["c"]
-    unsupported = Outcome(Status.UNSUPPORTED, "no")
+    unsupported = CaseOutcome(Status.UNSUPPORTED, "no")
     assert asked_again(case, "pjrt:cpu", unsupported) is unsupported

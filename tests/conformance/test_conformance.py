@@ -19,13 +19,13 @@ import pytest
 from cases import SAMPLES
 
 from hlotool.cli import main_conform
-from hlotool.conformance import Case
+from hlotool.conformance import ConformanceCase
 from hlotool.conformance.case_verdict import allowance_of
 from hlotool.conformance.changes import changes, read_report
-from hlotool.conformance.expectations import Expectation, Verdict, judged, not_to_run, read_expectations, shipped
+from hlotool.conformance.expectations import CaseVerdict, Expectation, judged, not_to_run, read_expectations, shipped
 from hlotool.conformance.judge import REFERENCE, VERIFIER, asked_again, executors_of, judge, judge_all
 from hlotool.conformance.model_cuts import cut_model
-from hlotool.conformance.outcome import Outcome, Status
+from hlotool.conformance.outcome import CaseOutcome, Status
 from hlotool.conformance.report import Run, page
 from hlotool.conformance.samples import read_cases, sections, written
 from hlotool.conformance.selection import Selection
@@ -46,10 +46,10 @@ forever { y = s32[] parameter(0)  zero = s32[] constant(0)  ROOT t = pred[] comp
 ENTRY e { a = s32[] parameter(0)  ROOT r = s32[] while(a), condition=forever, body=body }"""
 
 
-def case(text: str = NEGATE, **changes: Any) -> Case:
+def case(text: str = NEGATE, **changes: Any) -> ConformanceCase:
     given = {"id": "c", "suite": "t", "opcode": "negate", "dtype": "f32", "text": text,
              "arguments": ((np.float32([1, 2]),),)}
-    return Case(**{**given, **changes})
+    return ConformanceCase(**{**given, **changes})
 
 
 def expect(*values: float) -> tuple[tuple[np.ndarray, ...], ...]:
@@ -238,7 +238,7 @@ def test_what_last_bits_decide_is_no_pass_and_no_failure() -> None:
     found = judge(open_, "pjrt:cpu")
     assert found.status is Status.UNDECIDED and found.agreement == "ill-conditioned"
     assert "1 of 2 elements are left open" in found.detail
-    assert judged(open_, FACTS, found, [])[0] is Verdict.UNDECIDED
+    assert judged(open_, FACTS, found, [])[0] is CaseVerdict.UNDECIDED
     assert judge(open_.renamed(expected=expect(1e-3, 0)), "pjrt:cpu").status is Status.MISMATCH
 
 
@@ -249,7 +249,7 @@ def test_a_flushed_subnormal_is_within_rounding() -> None:
     assert found.status is Status.PASS and found.agreement == "within rounding"
 
 
-def several() -> list[Case]:
+def several() -> list[ConformanceCase]:
     """Cases that are asked together: good ones, wrong ones, some that fail to read, to compile or to run, some that
     end the process, and some that cannot be merged with others."""
     good = [case(f"ENTRY e {{ a = f32[2] parameter(0)  ROOT b = f32[2] {op}(a) }}", id=op, opcode=op)
@@ -308,11 +308,11 @@ def test_programs_are_merged_into_one_and_parted_again(monkeypatch: pytest.Monke
 
 
 def test_what_passes_in_a_new_process_is_flaky_and_says_how_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = iter([Outcome(Status.MISMATCH, "again", seconds=1.0), Outcome(Status.PASS, seconds=0.5)])
+    answers = iter([CaseOutcome(Status.MISMATCH, "again", seconds=1.0), CaseOutcome(Status.PASS, seconds=0.5)])
     monkeypatch.setattr("hlotool.conformance.judge.judge", lambda *_: next(answers))
-    found = asked_again(case(), "pjrt:cpu", Outcome(Status.CRASH, "first", seconds=2.0))
+    found = asked_again(case(), "pjrt:cpu", CaseOutcome(Status.CRASH, "first", seconds=2.0))
     assert found.status is Status.FLAKY and found.detail == "failed 2 of 3 times (crash, mismatch): first"
-    assert found.seconds == 3.5 and judged(case(), FACTS, found, [])[0] is Verdict.FLAKY
+    assert found.seconds == 3.5 and judged(case(), FACTS, found, [])[0] is CaseVerdict.FLAKY
 
 
 def test_infeeds_are_fed() -> None:
@@ -442,13 +442,13 @@ def test_a_report_that_is_none_is_a_diagnostic(tmp_path: pathlib.Path, cases: st
     (Status.TIME_OUT, 1), (Status.CRASH, 2), (Status.MISMATCH, 2), (Status.COMPILE_ERROR, 0)])
 def test_how_often_a_failure_is_asked_again(monkeypatch: pytest.MonkeyPatch, first: Status, times: int) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("hlotool.conformance.judge.judge", lambda *_: asked.append("") or Outcome(first))
-    assert asked_again(case(), REFERENCE, Outcome(first)).status is first
+    monkeypatch.setattr("hlotool.conformance.judge.judge", lambda *_: asked.append("") or CaseOutcome(first))
+    assert asked_again(case(), REFERENCE, CaseOutcome(first)).status is first
     assert len(asked) == times
 
 
 def test_a_run_counts_each_case_once() -> None:
-    rows = [("pass", Verdict.PASSED), ("mismatch", Verdict.UNEXPLAINED), ("mismatch", Verdict.EXPLAINED)]
+    rows = [("pass", CaseVerdict.PASSED), ("mismatch", CaseVerdict.UNEXPLAINED), ("mismatch", CaseVerdict.EXPLAINED)]
     records = {str(n): {"suite": "s", "executor": "e", "status": status, "verdict": str(verdict)}
                for n, (status, verdict) in enumerate(rows)}
     (counts,) = Run(records=records).counts().values()
@@ -467,9 +467,9 @@ def test_a_run_ends_at_its_deadline_and_names_what_it_left(here: pathlib.Path, c
     asked: list[str] = []
     judge_all_of = plugin.judge_all
 
-    def judged_until_then(cases: Any, *rest: Any) -> list[Outcome]:
+    def judged_until_then(cases: Any, *rest: Any) -> list[CaseOutcome]:
         asked.append(cases[0].id)
-        return judge_all_of(cases, *rest) if len(asked) == 1 else [Outcome(Status.TIME_OUT)]
+        return judge_all_of(cases, *rest) if len(asked) == 1 else [CaseOutcome(Status.TIME_OUT)]
 
     monkeypatch.setattr(plugin, "judge_all", judged_until_then)
     monkeypatch.setattr(plugin._Session, "is_over", property(lambda _: len(asked) > 1))
@@ -515,7 +515,7 @@ reason = "known"
 right = "executor"
 """
 FACTS = {"executor": "pjrt:cpu", "platform": "cpu", "machine": "x86_64", "jaxlib": "0.10.2"}
-WRONG = Outcome(Status.MISMATCH, "element 3")
+WRONG = CaseOutcome(Status.MISMATCH, "element 3")
 
 
 @pytest.mark.parametrize(("more", "covers"), [
@@ -527,20 +527,20 @@ WRONG = Outcome(Status.MISMATCH, "element 3")
 def test_conditions(more: str, covers: bool) -> None:
     entries = read_expectations(ENTRY + more, "x.toml")
     verdict, entry = judged(case(), FACTS, WRONG, entries)
-    assert verdict is (Verdict.EXPLAINED if covers else Verdict.UNEXPLAINED)
+    assert verdict is (CaseVerdict.EXPLAINED if covers else CaseVerdict.UNEXPLAINED)
     assert entry is (entries[0] if covers else None)
 
 
 def test_verdicts() -> None:
     (entry,) = read_expectations(ENTRY + 'detail = "element [0-9]"', "x.toml")
-    passed = Outcome(Status.PASS)
-    assert judged(case(), FACTS, passed, [entry]) == (Verdict.UNEXPECTED_PASS, entry)
-    assert judged(case(), FACTS, passed, []) == (Verdict.PASSED, None)
-    assert judged(case(), FACTS, Outcome(Status.MISMATCH, "else"), [entry])[0] is Verdict.UNEXPLAINED
-    assert judged(case(), FACTS, Outcome(Status.CRASH, "element 1"), [entry])[0] is Verdict.UNEXPLAINED
-    assert judged(case(), FACTS, Outcome(Status.UNSUPPORTED), [entry])[0] is Verdict.UNSUPPORTED
+    passed = CaseOutcome(Status.PASS)
+    assert judged(case(), FACTS, passed, [entry]) == (CaseVerdict.UNEXPECTED_PASS, entry)
+    assert judged(case(), FACTS, passed, []) == (CaseVerdict.PASSED, None)
+    assert judged(case(), FACTS, CaseOutcome(Status.MISMATCH, "else"), [entry])[0] is CaseVerdict.UNEXPLAINED
+    assert judged(case(), FACTS, CaseOutcome(Status.CRASH, "element 1"), [entry])[0] is CaseVerdict.UNEXPLAINED
+    assert judged(case(), FACTS, CaseOutcome(Status.UNSUPPORTED), [entry])[0] is CaseVerdict.UNSUPPORTED
     (sometimes,) = read_expectations(ENTRY + "sometimes = true", "x.toml")
-    assert judged(case(), FACTS, passed, [sometimes]) == (Verdict.PASSED, None)
+    assert judged(case(), FACTS, passed, [sometimes]) == (CaseVerdict.PASSED, None)
     (never,) = read_expectations(ENTRY + "run = false", "x.toml")
     assert not_to_run(case(), FACTS, [entry, never]) is never
     assert not_to_run(case(id="other"), FACTS, [never]) is None
@@ -738,7 +738,7 @@ def test_samples_are_found_and_shipped() -> None:
 def test_cases_are_counted_by_suite_and_executor() -> None:
     run = Run(records={str(n): {"suite": suite, "executor": "e", "status": status, "verdict": verdict}
                        for n, (suite, status, verdict) in enumerate([
-                           ("a", Status.PASS, Verdict.PASSED), ("a", Status.CRASH, Verdict.EXPLAINED),
-                           ("a", Status.CRASH, Verdict.UNEXPLAINED), ("b", Status.PASS, Verdict.PASSED)])})
+                           ("a", Status.PASS, CaseVerdict.PASSED), ("a", Status.CRASH, CaseVerdict.EXPLAINED),
+                           ("a", Status.CRASH, CaseVerdict.UNEXPLAINED), ("b", Status.PASS, CaseVerdict.PASSED)])})
     assert run.counts() == {("a", "e"): {"cases": 3, "pass": 1, "crash": 2, "explained": 1, "unexplained": 1},
                             ("b", "e"): {"cases": 1, "pass": 1}}

@@ -20,7 +20,7 @@ import hlotool
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, fitted, in_order_of_names, read_array_file
 from hlotool.proto import read_proto, read_snapshot
-from hlotool.reduction import Bundle, Candidate, Failure, Finding, Timeout, Verdict, read_bundle
+from hlotool.reduction import Bundle, Candidate, Failure, ReportedCode, Timeout, WrongResult, read_bundle
 
 _MODULE = """HloModule m
 ENTRY e {
@@ -186,8 +186,8 @@ class Bundles:
 
         module = hlotool.parse("HloModule m\nENTRY e {\n  a = f32[2,3] parameter(0)\n  ROOT r = f32[2,3] tanh(a)\n}\n")
         rows = [[np.ones((2, 3), np.float32)]]
-        tests = (Verdict("pjrt:cpu", "reference", 60.0), Failure("pjrt:cpu", "a\\.b", 9.0),
-                 Timeout("pjrt:cpu", 5.0), Finding("W105", "reference", 60.0))
+        tests = (WrongResult("pjrt:cpu", "reference", 60.0), Failure("pjrt:cpu", "a\\.b", 9.0),
+                 Timeout("pjrt:cpu", 5.0), ReportedCode("W105", "reference", 60.0))
         return [Bundle(Candidate(module, rows), test, "wrong", "said", rows, rows, {"jaxlib": "0.10"},
                        {"XLA_FLAGS": "x"}, "hlotool bundle", "# issue").as_bytes() for test in tests]
 

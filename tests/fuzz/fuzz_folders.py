@@ -22,7 +22,7 @@ from hlotool.conformance.changes import changes, read_report
 from hlotool.diagnostics import HloError
 from hlotool.dumps import DumpReader, dump_name, read_folder
 from hlotool.fuzzing import CampaignFolder, Plan
-from hlotool.reduction import Candidate, Failure, Options, State, rows_as_bytes
+from hlotool.reduction import Candidate, Failure, ReduceOptions, State, rows_as_bytes
 
 _IN_A_FILE: tuple[Mutation, ...] = tuple(in_one_file(m) for m in (some_tokens, some_tokens, some_bytes, an_end))
 _OF_FOLDERS: tuple[Mutation, ...] = (*[some_entries] * 3, *_IN_A_FILE, *_IN_A_FILE, some_tokens, a_splice)
@@ -141,7 +141,7 @@ class States:
         return "read" if any(words) else "refused"
 
     def _reduction(self, folder: Path) -> bool:
-        options = Options()
+        options = ReduceOptions()
         State(folder).resume(_candidate(), self._test, options)
         assert options.keep is not None and options.hear_answer is not None
         options.keep(_candidate())

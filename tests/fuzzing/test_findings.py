@@ -12,7 +12,7 @@ import pytest
 from cases import bits
 
 from hlotool.execution import Program, evaluate_program, read_array_file
-from hlotool.reduction import Verdict, read_bundle
+from hlotool.reduction import WrongResult, read_bundle
 
 FOLDER = pathlib.Path(__file__).parents[2] / "samples" / "findings"
 BUNDLES = sorted(FOLDER.glob("*.zip"))
@@ -39,7 +39,7 @@ def test_a_finding_is_small_and_its_verdict_is_the_references(path: pathlib.Path
     found = held(path)
     computing = [i for i in found.candidate.module.instructions() if i.opcode != "parameter"]
     assert len(computing) < 5 and len(found.candidate.module.computations) == 1
-    if isinstance(found.test, Verdict):
+    if isinstance(found.test, WrongResult):
         (today,) = evaluate_program(Program(found.candidate.module), found.candidate.rows or [])
         expected, actual = stored(path, "expected.npz"), stored(path, "actual.npz")
         assert [bits(a) for a in today] == expected != actual

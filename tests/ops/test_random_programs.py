@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hlotool.conformance import Case
-from hlotool.conformance.expectations import Verdict, judged, shipped
+from hlotool.conformance import ConformanceCase
+from hlotool.conformance.expectations import CaseVerdict, judged, shipped
 from hlotool.conformance.generate import generate
 from hlotool.conformance.judge import judge
 from hlotool.execution import describe_executor, run_text
@@ -25,7 +25,7 @@ TYPES = ("f32", "s4", "u64", "c64", "u32")
 
 
 @functools.cache
-def drawn(opcode: str, count: int = 1, seed: int = 0) -> tuple[Case, ...]:
+def drawn(opcode: str, count: int = 1, seed: int = 0) -> tuple[ConformanceCase, ...]:
     """Some cases of an operation over a few types."""
     return tuple(c for t in TYPES for c in generate(opcode, t, seed, count))
 
@@ -73,7 +73,7 @@ def test_edges(opcode: str, element_type: str, edges: str) -> None:
     assert wanted <= {c.edge for c in cases}
 
 
-def _values(opcode: str, element_type: str, edge: str) -> Iterator[Case]:
+def _values(opcode: str, element_type: str, edge: str) -> Iterator[ConformanceCase]:
     return (c for c in generate(opcode, element_type, 0, 20) if c.edge == edge)
 
 
@@ -115,7 +115,7 @@ def test_executors_agree_or_the_difference_is_explained(executor: str, part: int
             if not any(e.covers(case, facts(executor)) for e in expectations):
                 outcome = judge(case, executor)
                 verdict, _ = judged(case, facts(executor), outcome, expectations)
-                if verdict is Verdict.UNEXPLAINED:
+                if verdict is CaseVerdict.UNEXPLAINED:
                     unexplained.append(f"{case.id}: {outcome.status}: {outcome.detail}\n{case.text}")
     assert not unexplained, "\n".join(unexplained)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from cases import GOLDEN
 
-from hlotool.conformance import Case
+from hlotool.conformance import ConformanceCase
 from hlotool.conformance.generate import generate
 from hlotool.ops import OPS
 
@@ -21,7 +21,7 @@ _PROGRAMS = {"f32": 10, "c64": 6, "s8": 6}
 _ATTRIBUTE = re.compile(r", ([\w\-]+)=((?:\{(?:[^{}]|\{[^{}]*\})*\}|[^,{}\s]+))")
 
 
-def reached(opcode: str, cases: Iterable[Case]) -> list[str]:
+def reached(opcode: str, cases: Iterable[ConformanceCase]) -> list[str]:
     """What programs of an operation hold, a line for each property."""
     found: dict[str, set[str]] = defaultdict(set)
     for case in cases:

@@ -23,8 +23,8 @@ from hlotool.reduction import (
     Candidate,
     Command,
     Failure,
-    Finding,
-    Verdict,
+    ReportedCode,
+    WrongResult,
     bundle_of,
     can_bundle,
     read_bundle,
@@ -45,7 +45,7 @@ ENTRY e {
 def made(**changes: object) -> bytes:
     """A good archive; with `changes` of its members (None: left out)."""
     candidate = Candidate(hlotool.parse(TEXT), [[np.ones(2, np.float32)]])
-    data = Bundle(candidate, Verdict("reference", "stablehlo"), "wrong", issue="# text").as_bytes()
+    data = Bundle(candidate, WrongResult("reference", "stablehlo"), "wrong", issue="# text").as_bytes()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = {n: archive.read(n) for n in archive.namelist()}
     members |= {name.replace("__", "."): value for name, value in changes.items()}
@@ -79,7 +79,7 @@ def array_file(header: bytes | None = None, array: object = None) -> bytes:
 def test_what_is_written_is_read_again() -> None:
     held = read_bundle(made(), "x.zip")
     assert str(held.candidate.module) == str(hlotool.parse(TEXT)) and held.sign == "wrong"
-    assert held.candidate.rows[0][0].tolist() == [1, 1] and held.test == Verdict("reference", "stablehlo")
+    assert held.candidate.rows[0][0].tolist() == [1, 1] and held.test == WrongResult("reference", "stablehlo")
     assert made() == made()
 
 
@@ -87,7 +87,7 @@ def test_narrow_types_survive() -> None:
     text = "ENTRY e { x = bf16[2] parameter(0)  ROOT y = bf16[2] negate(x) }"
     module = hlotool.parse(text)
     array = np.ones(2, module.entry.root.shape.dtype.numpy)
-    data = Bundle(Candidate(module, [[array]]), Finding("W101"), "W101").as_bytes()
+    data = Bundle(Candidate(module, [[array]]), ReportedCode("W101"), "W101").as_bytes()
     assert read_bundle(data, "x.zip").candidate.rows[0][0].dtype == array.dtype
 
 
@@ -206,14 +206,14 @@ def test_a_size_that_lies_is_seen() -> None:
 
 
 def test_commands_are_not_bundled() -> None:
-    assert not can_bundle(Command(("true",))) and can_bundle(Finding("W101"))
+    assert not can_bundle(Command(("true",))) and can_bundle(ReportedCode("W101"))
 
 
 def test_a_bundle_runs_and_its_issue_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path,
                                              capsys: pytest.CaptureFixture[str]) -> None:
     install_executors(tmp_path, monkeypatch)
     candidate = Candidate(hlotool.parse(TEXT), [[np.array([0, 3], np.float32)]])
-    test = Verdict("wrong", "reference", 20.0)
+    test = WrongResult("wrong", "reference", 20.0)
     seen = test.look(candidate)
     bundle = bundle_of(candidate, test, seen)
     assert bundle.actual[0][0].tolist() == [1, 4] and bundle.expected[0][0].tolist() == [0, 3]

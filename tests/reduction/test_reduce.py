@@ -21,11 +21,11 @@ from hlotool.reduction import (
     Candidate,
     Command,
     Failure,
-    Finding,
     GuiltyPass,
-    Options,
+    ReduceOptions,
+    ReportedCode,
     State,
-    Verdict,
+    WrongResult,
     reduce_candidate,
 )
 
@@ -69,7 +69,7 @@ ENTRY main {
 
 
 def small(text: str, test: object, rows: object = None, **options: object):
-    return reduce_candidate(Candidate(hlotool.parse(text), rows), test, Options(**options))
+    return reduce_candidate(Candidate(hlotool.parse(text), rows), test, ReduceOptions(**options))
 
 
 @pytest.mark.parametrize(("model", "user", "operand", "most"), [
@@ -93,7 +93,7 @@ def test_what_a_loop_sets_anew_becomes_zeros() -> None:
     for old, new in (("(next, v)", "(next, y, k)"), ("(zero, r)", "(zero, r, r)"),
                      ("(s32[], f32[8,16])", "(s32[], f32[8,16], f32[8,16])")):
         text = text.replace(old, new)
-    made = reduce_candidate(Candidate(hlotool.parse(text)), SetAnew(), Options(time_limit=120, jobs=1))
+    made = reduce_candidate(Candidate(hlotool.parse(text)), SetAnew(), ReduceOptions(time_limit=120, jobs=1))
     body, = (i.attributes["body"] for i in made.candidate.module.instructions() if i.opcode == "while")
     assert {i.opcode for i in body.instructions} <= {"parameter", "get-tuple-element", "constant", "tuple", "negate"}
     assert made.last.seen
@@ -128,7 +128,7 @@ def test_what_does_not_show_the_failure_is_refused() -> None:
 def test_a_wrong_executor_with_plain_arguments(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     install_executors(tmp_path, monkeypatch)
     rows = [[np.random.default_rng(1).normal(size=(16, 8)).astype(np.float32)]]
-    found = small(NESTED, Verdict("wrong", "reference", 20.0), rows, jobs=1)
+    found = small(NESTED, WrongResult("wrong", "reference", 20.0), rows, jobs=1)
     module = found.candidate.module
     assert sorted(i.opcode for i in module.instructions()) == ["multiply", "parameter", "sqrt"]
     assert found.sign == "wrong" and found.candidate.elements == 1
@@ -186,7 +186,7 @@ def test_a_code_of_linting() -> None:
                           "  rev = f32[8,16] reverse(again), dimensions={0}")
     known = {d.code for d in hlotool.lint(NESTED)}
     code = next(d.code for d in hlotool.lint(text) if d.code not in known)
-    found = small(text, Finding(code), jobs=1)
+    found = small(text, ReportedCode(code), jobs=1)
     assert code in {d.code for d in hlotool.lint(str(found.candidate.module))}
     assert found.candidate.size <= 2
 
@@ -215,13 +215,13 @@ def test_a_reduction_goes_on(tmp_path: pathlib.Path) -> None:
     test = Holds(("cosine", "tanh"))
     asked = []
     for _ in range(2):
-        options = Options()
+        options = ReduceOptions()
         State(tmp_path).resume(original, test, options)
         asked.append(reduce_candidate(original, test, options))
     assert asked[1].asked < asked[0].asked / 2
     assert asked[1].candidate.size == asked[0].candidate.size <= 4
     with pytest.raises(HloError, match="R130"):
-        State(tmp_path).resume(original, Holds(("tanh",)), Options())
+        State(tmp_path).resume(original, Holds(("tanh",)), ReduceOptions())
 
 
 STATE = ("reduction.json", "best.hlo", "best.npz", "answers.jsonl")
@@ -234,13 +234,13 @@ def test_a_folder_with_files_of_others_is_refused(name: str, what: str, tmp_path
     theirs, folder = tmp_path / "theirs", tmp_path / "state"
     theirs.write_text("precious")
     original = Candidate(hlotool.parse(NESTED), [[np.ones((16, 8), np.float32)]])
-    State(folder).resume(original, Holds(("tanh",)), Options())
+    State(folder).resume(original, Holds(("tanh",)), ReduceOptions())
     (folder / name).unlink(missing_ok=True)
     make = {"link": lambda p: p.symlink_to(theirs), "pipe": os.mkfifo, "folder": os.mkdir,
             "hard link": lambda p: os.link(theirs, p)}
     make[what](folder / name)
     with pytest.raises(HloError, match="R130"):
-        State(folder).resume(original, Holds(("tanh",)), Options())
+        State(folder).resume(original, Holds(("tanh",)), ReduceOptions())
     assert theirs.read_text() == "precious"
 
 
@@ -248,7 +248,7 @@ def test_a_folder_with_files_of_others_is_refused(name: str, what: str, tmp_path
 def test_a_folder_without_a_description_is_not_ours(name: str, tmp_path: pathlib.Path) -> None:
     (tmp_path / name).write_text("precious")
     with pytest.raises(HloError, match="R130"):
-        State(tmp_path).resume(Candidate(hlotool.parse(NESTED)), Holds(("tanh",)), Options())
+        State(tmp_path).resume(Candidate(hlotool.parse(NESTED)), Holds(("tanh",)), ReduceOptions())
     assert [p.read_text() for p in tmp_path.iterdir()] == ["precious"]
 
 
@@ -256,10 +256,10 @@ def test_a_folder_without_a_description_is_not_ours(name: str, tmp_path: pathlib
                                      b'5\n{"a": 1}\n["a"]\n[["a"], true]\nnull\n'])
 def test_answers_that_somebody_changed_are_passed_over(answers: bytes, tmp_path: pathlib.Path) -> None:
     original, test = Candidate(hlotool.parse(NESTED)), Holds(("tanh",))
-    State(tmp_path).resume(original, test, Options())
+    State(tmp_path).resume(original, test, ReduceOptions())
     (tmp_path / "answers.jsonl").write_bytes(answers + b'["key", true]\n')
     (tmp_path / "best.hlo").write_bytes(b"HloModule \xff {")
-    options = Options()
+    options = ReduceOptions()
     State(tmp_path).resume(original, test, options)
     assert options.known == {"key": True} and options.resumed is None
 
@@ -299,7 +299,8 @@ def test_two_modules_keep_what_lies_between_equal_values_and_the_difference() ->
     left = NESTED.replace("reverse(out), dimensions={0}", "cosine(out)")
     right = left.replace("rev = f32[8,16] cosine(out)", "rev = f32[8,16] sine(out)")
     rows = [[np.random.default_rng(2).normal(size=(16, 8)).astype(np.float32)]]
-    found = reduce_candidate(Candidate(hlotool.parse(left), rows, hlotool.parse(right)), Verdict(), Options(jobs=1))
+    pair = Candidate(hlotool.parse(left), rows, hlotool.parse(right))
+    found = reduce_candidate(pair, WrongResult(), ReduceOptions(jobs=1))
     opcodes = [[i.opcode for i in m.instructions()] for m in (found.candidate.module, found.candidate.other)]
     assert opcodes == [["parameter", "cosine"], ["parameter", "sine"]]
     assert found.candidate.elements == 1 and found.last.seen
@@ -308,7 +309,7 @@ def test_two_modules_keep_what_lies_between_equal_values_and_the_difference() ->
 def test_random_numbers_are_no_difference() -> None:
     module = hlotool.parse("ENTRY e { a = f32[] constant(0)  b = f32[] constant(1)\n"
                            "ROOT r = f32[4] rng(a, b), distribution=rng_uniform }")
-    assert Verdict().look(Candidate(module, [[]])).is_unknown
+    assert WrongResult().look(Candidate(module, [[]])).is_unknown
 
 
 def test_time_ends_a_command_and_the_search(tmp_path: pathlib.Path) -> None:

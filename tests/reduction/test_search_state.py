@@ -18,9 +18,9 @@ from hlotool.execution import Program
 from hlotool.passes.edit import renamed
 from hlotool.reduction.bundle_archive import _test_of
 from hlotool.reduction.candidate import Candidate
-from hlotool.reduction.entry_values import Values, _fitting, values_of
+from hlotool.reduction.entry_values import EntryValues, _fitting, values_of
 from hlotool.reduction.pair_cutting import _Side
-from hlotool.reduction.search_state import Work
+from hlotool.reduction.search_state import SearchState
 from hlotool.reduction.simplify import _plainness, _with_count, plainer_arrays
 from hlotool.reduction.state import _FILES, State, _typed, read_rows, rows_as_bytes
 
@@ -110,7 +110,7 @@ def test_values_of_instructions_are_those_of_the_reference() -> None:
     assert shown(found["a"] or []) == [[-1, -2]]
     assert next(a.tolist() for a in found["c"] or []) == [-1, -2] and len(found["c"] or []) == 2
     assert values_of(Candidate(module, None)).leaves(module.entry.root, 0) is None
-    assert Values(by_name={"a": [None]}).leaves(module.entry.instructions[1], 0) is None
+    assert EntryValues(by_name={"a": [None]}).leaves(module.entry.instructions[1], 0) is None
 
 
 @pytest.mark.parametrize(("shape", "value", "fits"), [
@@ -124,12 +124,12 @@ def test_which_values_a_shape_has(shape: str, value: Any, fits: bool) -> None:
 
 def test_what_lies_between_shared_values_and_a_target() -> None:
     module = hlotool.parse(ROLES)
-    side = _Side(module, Values(), {})
+    side = _Side(module, EntryValues(), {})
     items = {i.name: i for i in module.entry.instructions}
     # with what it calls: two branches of two instructions, a reducer of three
     assert side.between(items["c"], set()) == (1 + 2 + 4, {items["n"], items["x"]})
     assert side.between(items["r"], set()) == (1 + 2 + 3, {items["v"], items["x"]})
-    shared = _Side(module, Values(), {items["c"]: b"c"})
+    shared = _Side(module, EntryValues(), {items["c"]: b"c"})
     assert shared.between(items["t"], {b"c"}) == (2 + 3 + 3, {items["c"], items["v"], items["x"]})
 
 
@@ -190,7 +190,7 @@ def test_raw_bytes_take_a_type_of_their_size_only() -> None:
 
 def test_values_are_computed_once_for_what_was_cut_out_of_one_module() -> None:
     base, other = (Candidate(hlotool.parse(SMALL), [[F32([1, n])]]) for n in (2, 3))
-    work = Work(SimpleNamespace(taken=set()), base)  # type: ignore[arg-type] # nobody is asked
+    work = SearchState(SimpleNamespace(taken=set()), base)  # type: ignore[arg-type] # nobody is asked
     first = work.values_of(base)
     work.best = other
     assert work.values_of(base) is first
