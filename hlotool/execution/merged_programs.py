@@ -7,15 +7,13 @@ collectives. Programs with effects beside their results, or with a state beside 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
 
 from hlotool.execution.program import Program
 from hlotool.execution.sizes import leaves
 from hlotool.ir import Attributes
+from hlotool.ir.arrays import Array
 from hlotool.ops import opcodes, with_flag
 from hlotool.passes.edit import merge
-
-Array: TypeAlias = Any
 
 #: programs in one at most
 MOST = 32

@@ -15,13 +15,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.execution import Observer, Program, evaluate_program, fed, leaves
 from hlotool.ir import DTYPES, DType, HloInstruction, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.ops import OPS, with_flag
-
-Array: TypeAlias = Any
 
 #: operations that compute in the program's own types: they name numbers of a type, draw random ones, or read bits
 _OWN = with_flag("typed")
@@ -43,8 +42,6 @@ class Holding:
             return self.widened(value, shape.elements[0])
         if not shape.is_array:
             return value
-        import numpy as np
-
         array = np.asarray(value)
         return array.astype(self.type_for(shape.dtype).numpy, copy=False) if self.holds(shape.dtype) else array
 
@@ -100,7 +97,8 @@ class Holding:
         """reduce-precision is asked for by name, so that what holds more rounds too; from what it holds."""
         def call(value: Array, **keywords: Any) -> Array:
             held = value if value.dtype.char in "df" else own(value, instruction.shape)
-            return self.widened(function(held, **keywords), instruction.shape)
+            found: Array = self.widened(function(held, **keywords), instruction.shape)
+            return found
 
         return call
 
@@ -140,8 +138,6 @@ def own(value: Any, shape: Shape) -> Any:
         return own(value, shape.elements[0])
     if not shape.is_array:
         return value
-    import numpy as np
-
     with np.errstate(all="ignore"):
         return np.asarray(value).astype(shape.dtype.numpy, copy=False)
 

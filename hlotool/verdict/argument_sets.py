@@ -24,19 +24,17 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.diagnostics import HloError
 from hlotool.execution import OutOfTime, Program
 from hlotool.ir import HloInstruction, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics import terms_of_product
 from hlotool.ops import OPS, Domain, int_limits, limits, specials
 from hlotool.process import work_time
 from hlotool.verdict.boundary_arguments import Wishes, constants_of
 from hlotool.verdict.run_observer import Watch, is_finite
-
-Array: TypeAlias = Any
-Generator: TypeAlias = Any
 
 #: kinds of sets, in the order in which they are tried
 KINDS = ("plain", "special", "targets", "wide", "negative", "near", "alike", "positive", "ties", "whole")
@@ -132,8 +130,6 @@ class ArgumentSearch:
 
     def make(self, kind: str, number: int = 0) -> ArgumentSet:
         """A set of one kind; `number` is its seed beside that of the search."""
-        import numpy as np
-
         self._keep_finite()
         values = []
         for device in range(self.program.devices):
@@ -141,7 +137,7 @@ class ArgumentSearch:
             values.append(self._row(kind, number, generator))
         return ArgumentSet(kind, values)
 
-    def _row(self, kind: str, number: int, generator: Generator) -> list[Array]:
+    def _row(self, kind: str, number: int, generator: np.random.Generator) -> list[Array]:
         made = []
         # Another turn in each round of kinds, whatever place a kind has in it.
         turn = number + number // len(_FURTHER)
@@ -159,8 +155,6 @@ class ArgumentSearch:
 
     def _align(self, made: list[Array], turn: int) -> None:
         """Leaves of one shape and type hold what the first one holds, every other time its negative."""
-        import numpy as np
-
         first: dict[tuple[Any, ...], Array] = {}
         for place, array in enumerate(made):
             key = (array.dtype, array.shape)
@@ -170,9 +164,7 @@ class ArgumentSearch:
                     made[place] = (-first[key]).astype(array.dtype) if opposite else first[key].copy()
             first.setdefault(key, array)
 
-    def _leaf(self, leaf: _Leaf, kind: str, generator: Generator) -> Array:
-        import numpy as np
-
+    def _leaf(self, leaf: _Leaf, kind: str, generator: np.random.Generator) -> Array:
         dtype = leaf.shape.dtype
         if leaf.identity is not None:
             return np.full(leaf.shape.dims, leaf.identity, dtype.numpy)
@@ -188,9 +180,7 @@ class ArgumentSearch:
                 return _normal(np.asarray(self._floats(leaf, kind, generator)).astype(dtype.numpy), dtype)
             return self._integers(leaf, kind, generator)
 
-    def _floats(self, leaf: _Leaf, kind: str, generator: Generator) -> Array:
-        import numpy as np
-
+    def _floats(self, leaf: _Leaf, kind: str, generator: np.random.Generator) -> Array:
         dims, dtype = leaf.shape.dims, leaf.shape.dtype
         half = _half(dtype)
         plain = self._plain(leaf, kind, generator)
@@ -208,15 +198,13 @@ class ArgumentSearch:
         if kind == "wide":
             ends = limits(half)
             powers = generator.uniform(math.log2(ends[2]), math.log2(ends[0]), dims)
-            return np.exp2(powers) * generator.choice([-1.0, 1.0], dims)
+            return np.asarray(np.exp2(powers) * generator.choice([-1.0, 1.0], dims))
         if kind in ("ties", "whole") and not leaf.domains:
             few = generator.integers(-1, 3, dims) * leaf.scale if kind == "ties" else generator.integers(-4, 5, dims)
             return few.astype(np.float64)
         return plain
 
-    def _plain(self, leaf: _Leaf, kind: str, generator: Generator) -> Array:
-        import numpy as np
-
+    def _plain(self, leaf: _Leaf, kind: str, generator: np.random.Generator) -> Array:
         dims = leaf.shape.dims
         drawn = generator.normal(size=dims)
         if Domain.DEFINITE in leaf.domains and len(dims) >= 2 and dims[-1] == dims[-2]:
@@ -229,9 +217,7 @@ class ArgumentSearch:
             return -(np.abs(drawn) + 0.5) * leaf.scale
         return drawn * leaf.scale
 
-    def _integers(self, leaf: _Leaf, kind: str, generator: Generator) -> Array:
-        import numpy as np
-
+    def _integers(self, leaf: _Leaf, kind: str, generator: np.random.Generator) -> Array:
         dims, dtype = leaf.shape.dims, leaf.shape.dtype
         low, high = int_limits(dtype)
         top = min(high, leaf.bound if leaf.bound is not None else 3)
@@ -259,8 +245,6 @@ class ArgumentSearch:
 
     def _settled(self, leaf: _Leaf, array: Array) -> Array:
         """Numbers in the order that the program relies on."""
-        import numpy as np
-
         if leaf.is_unique and array.size:
             return np.arange(array.size, dtype=np.int64).reshape(array.shape).astype(array.dtype)
         return np.sort(array, axis=None).reshape(array.shape) if leaf.is_sorted else array
@@ -303,8 +287,6 @@ class ArgumentSearch:
 
 def _normal(array: Array, dtype: Any) -> Array:
     """Subnormal numbers as zeros: processors may flush them, so they tell nothing."""
-    import numpy as np
-
     if dtype.bits < 16:
         return array
     with np.errstate(all="ignore"):  # a zero keeps its sign
@@ -316,10 +298,8 @@ def _half(dtype: Any) -> Any:
     return dtype.component
 
 
-def _sprinkled(plain: Array, values: Array, generator: Generator, least: float = 0.0) -> Array:
+def _sprinkled(plain: Array, values: Array, generator: np.random.Generator, least: float = 0.0) -> Array:
     """Some elements replaced by values: most of a small array, a few of a large one."""
-    import numpy as np
-
     share = min(0.6, 8 / max(1, plain.size)) if plain.size > 1 else 0.8
     share = max(share, least if plain.size <= 64 else 0.0)
     here = generator.random(plain.shape) < share
@@ -328,8 +308,6 @@ def _sprinkled(plain: Array, values: Array, generator: Generator, least: float =
 
 
 def _clipped(drawn: Array, low: int, high: int) -> Array:
-    import numpy as np
-
     if drawn.dtype == object or high > 2**52:
         bounded: Callable[[Any], int] = lambda v: min(max(int(v), low), high)  # noqa: E731
         return np.asarray(np.frompyfunc(bounded, 1, 1)(np.asarray(drawn, object)), object)
