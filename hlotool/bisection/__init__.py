@@ -1,6 +1,6 @@
-"""The pass of a compiler that changes what a module computes: folders of dumps."""
+"""Finds the pass of a compiler that changes what a module computes, in folders of dumps."""
 
-from hlotool.bisection.chain_judge import Options, judge_chain
+from hlotool.bisection.chain_judge import BisectOptions, judge_chain
 from hlotool.bisection.codes import NO_VERDICT, PASS_IS_WRONG, UNLIKE_FOLDERS
 from hlotool.bisection.dump_bisection import Bisection, bisect
 from hlotool.bisection.dumped_passes import first_wrong_pass, judge_compilation, judge_small
@@ -11,9 +11,28 @@ from hlotool.bisection.timeline_page import folder_page
 from hlotool.bisection.two_folders import Parting, compare_folders, partings_record, partings_text
 
 __all__ = [
-    "NO_VERDICT", "PASS_IS_WRONG", "UNLIKE_FOLDERS", "Bisection", "ChainVerdict", "Difference", "FoldersDiff",
-    "Options", "Parting", "PassVerdict", "bisect", "bisect_schema", "compare_folders", "diff_folders",
-    "first_wrong_pass", "folder_page",
-    "folder_record", "folder_verdict", "judge_chain", "judge_compilation", "judge_small", "partings_record",
-    "partings_text", "text_report",
+    "NO_VERDICT",
+    "PASS_IS_WRONG",
+    "UNLIKE_FOLDERS",
+    "BisectOptions",
+    "Bisection",
+    "ChainVerdict",
+    "Difference",
+    "FoldersDiff",
+    "Parting",
+    "PassVerdict",
+    "bisect",
+    "bisect_schema",
+    "compare_folders",
+    "diff_folders",
+    "first_wrong_pass",
+    "folder_page",
+    "folder_record",
+    "folder_verdict",
+    "judge_chain",
+    "judge_compilation",
+    "judge_small",
+    "partings_record",
+    "partings_text",
+    "text_report",
 ]

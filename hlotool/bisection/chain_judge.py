@@ -36,15 +36,15 @@ from hlotool.verdict import ArgumentSearch, ArgumentSet, OutOfTime
 _KINDS_OF_LARGE = ("plain", "near", "positive", "ties", "negative", "alike", "whole", "targets", "special", "wide")
 #: programs of so many instructions that round are small: a pass that is wrong at the ends of the range is wrong
 _SMALL = 24
-#: how near to the value at higher precision a value is that has avoided an overflow
+#: relative distance from the value at higher precision below which a value has avoided an overflow
 _NEAR = 1e-2
 #: sets of arguments at most, and at least where time is over
 _MOST_SETS, _LEAST_SETS = 40, 2
 
 
 @dataclass(frozen=True)
-class Options:
-    """How a folder is judged."""
+class BisectOptions:
+    """Settings for judging a folder."""
 
     #: flat arguments of the entry, for every device; None: sets are made
     arguments: tuple[Array, ...] | None = None
@@ -59,28 +59,28 @@ class Options:
     progress: Callable[[str], None] = lambda _: None
 
 
-def judge_chain(chain: Chain, options: Options, reader: DumpReader | None = None) -> ChainVerdict:
-    """The verdict on each pass of a chain. What cannot be read or run is in the verdicts' diagnostics."""
+def judge_chain(chain: Chain, options: BisectOptions, reader: DumpReader | None = None) -> ChainVerdict:
+    """Return the verdict on each pass of a chain; its diagnostics report what cannot be read or run."""
     started = time.monotonic()
-    work = _Work(chain, options, reader or DumpReader())
+    work = _ChainJudge(chain, options, reader or DumpReader())
     work.run()
     work.found.seconds = time.monotonic() - started
     return work.found
 
 
-def judge_pairs(name: str, pairs: Sequence[tuple[Dump, Dump]], options: Options, reader: DumpReader
+def judge_pairs(name: str, pairs: Sequence[tuple[Dump, Dump]], options: BisectOptions, reader: DumpReader
                 ) -> list[PassVerdict]:
-    """The verdict on pairs of dumps of one module; pairs with a dump that cannot be read have none."""
-    work = _Work(Chain(name, 0, ""), options, reader)
+    """Return the verdicts on pairs of dumps of one module; pairs with a dump that cannot be read have none."""
+    work = _ChainJudge(Chain(name, 0, ""), options, reader)
     return work.pairs(pairs)
 
 
 @dataclass
-class _Work:
+class _ChainJudge:
     """A chain at work."""
 
     chain: Chain
-    options: Options
+    options: BisectOptions
     reader: DumpReader
     form: CanonicalForm = field(default_factory=CanonicalForm)
     stages: dict[Dump, Stage] = field(default_factory=dict)
@@ -168,7 +168,7 @@ class _Work:
         return Stage(program, numbers, why, size, used)
 
     def _whole(self) -> PassVerdict | None:
-        """The first module against the last; None where that says nothing new."""
+        """Compare the first module with the last; return None if that adds nothing."""
         passes = self.found.passes
         if len(passes) < 2:
             return None
@@ -180,7 +180,7 @@ class _Work:
         return whole if self.found.whole is not None and not is_settled else None
 
     def _is_settled(self, verdict: PassVerdict) -> bool:
-        """Whether a verdict needs no values: proved, or not to be had."""
+        """Return True if a verdict needs no values: it is proved, or impossible."""
         before, after = self.stages[verdict.before], self.stages[verdict.after]
         verdict.sizes = before.size, after.size, 0
         if before is after:
@@ -230,13 +230,13 @@ class _Work:
                 filename=verdict.after.path))
 
     def _partitioner(self, verdict: PassVerdict) -> str:
-        """The name of the pass that splits the module: that of the first dump from there on that has such a name."""
+        """Return the name of the pass that splits the module: that of the first dump from there on with such a name."""
         at = self.chain.dumps.index(verdict.after)
         names = [d.name.after for d in self.chain.dumps[at:]]
         return next((n for n in names if "partition" in n), names[0])
 
     def _try_parts(self, verdict: PassVerdict, parts: Partition, given: ArgumentSet) -> None:
-        """One set of arguments, whole before the pass and in parts after it."""
+        """Return one set of arguments, whole before the pass and in parts after it."""
         before, after = self.stages[verdict.before].program, self.stages[verdict.after].program
         try:
             with run_limit(self.options.time_limit):
@@ -313,7 +313,7 @@ class _Work:
         verdict.seconds += time.monotonic() - started
 
     def _settle_by_matching(self, verdict: PassVerdict, values: TriedArguments) -> set[int]:
-        """The results that are those of the module before, because what has changed is, instruction by instruction."""
+        """Return the results that are those of the module before, because each changed instruction's value is."""
         before, after = self.stages[verdict.before], self.stages[verdict.after]
         found = values.match(before, after)
         if found is None:
@@ -350,13 +350,13 @@ class _Work:
             verdict.difference = found
 
     def _is_explained(self, verdict: PassVerdict, judgement: Judgement, is_given: bool) -> bool:
-        """Whether a compiler may do what a pass did: finiteness on a user's own arguments is never explained away."""
+        """Return True if a compiler may do what a pass did; finiteness on a user's own arguments may never change."""
         if is_given and judgement.kind is Kind.NON_FINITE:
             return False
         return self._is_reassociated(verdict) or _avoids_overflow(judgement)
 
     def _is_reassociated(self, verdict: PassVerdict) -> bool:
-        """Whether a pass takes sums or products in another order, and does nothing else."""
+        """Return True if a pass takes sums or products in another order, and does nothing else."""
         if verdict.is_reassociated is None:
             form = Numbering(REASSOCIATING, layouts_of_calls=True)
             try:
@@ -411,7 +411,7 @@ class _Work:
 
 
 def _rule_of(verdict: PassVerdict) -> str:
-    """The rule of simplifiers by which a pass makes the guilty instruction of the one that it stands for.
+    """Return the rewrite rule by which a pass makes the guilty instruction of its partner; "" if there is none.
 
     The instruction that a rule rewrites is where the result is made, or what has the guilty one's partner for a value.
     """
@@ -432,14 +432,14 @@ def _rule_of(verdict: PassVerdict) -> str:
 
 
 def _stands_on(instruction: HloInstruction, module: HloModule) -> bool:
-    """Whether a module still has an instruction of that name, opcode and operands."""
+    """Return True if a module still has an instruction of that name, opcode and operands."""
     given = [o.name for o in instruction.operands]
     return any(i.name == instruction.name and i.opcode == instruction.opcode and [o.name for o in i.operands] == given
                for i in module.instructions())
 
 
 def _avoids_overflow(judgement: Judgement) -> bool:
-    """Whether all that is wrong is finiteness, and what higher precision gives is what is judged."""
+    """Return True if only finiteness is wrong, and the judged value is that of higher precision."""
     shadow = judgement.shadow
     if judgement.kind is not Kind.NON_FINITE or shadow is None:
         return False
@@ -454,7 +454,7 @@ def _avoids_overflow(judgement: Judgement) -> bool:
 
 
 def _not_alike(before: Program, after: Program) -> str:
-    """Why two modules do not take the same arguments; empty where they do."""
+    """Return why two modules do not take the same arguments; "" if they do."""
     for what, a, b in (("parameters", before.parameters, after.parameters), ("results", before.results, after.results)):
         if [(s.element_type, s.dims) for s in a] != [(s.element_type, s.dims) for s in b]:
             left, right = (", ".join(s.text(layout=False) for s in side) for side in (a, b))
@@ -465,7 +465,7 @@ def _not_alike(before: Program, after: Program) -> str:
 
 
 def _rounding(module: HloModule) -> int:
-    """How many instructions of a module round.
+    """Return how many instructions of a module round.
 
     A sum counts once, whatever its length: verdict's `roundings` weighs it, which asks how large an error may be, not
     how much of a program there is to blame.
@@ -477,12 +477,12 @@ def _rounding(module: HloModule) -> int:
 
 
 def _random(module: HloModule) -> str:
-    """An instruction that draws random numbers; empty where there is none."""
+    """Return an instruction that draws random numbers; "" if there is none."""
     return next((f"{i.opcode} {i.name}" for i in module.instructions()
                  if (record := OPS.get(i.opcode)) is not None and "random" in record.flags), "")
 
 
 def _has_number(array: Array) -> bool:
-    """Whether an array has no elements, or one that is not NaN."""
+    """Return True if an array has no elements, or one that is not NaN."""
     array = np.asarray(array)
     return not array.size or not bool(is_nan(array).all())

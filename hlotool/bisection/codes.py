@@ -1,4 +1,4 @@
-"""The codes of what is reported about the passes of a compiler."""
+"""Defines the codes of diagnostics about the passes of a compiler."""
 
 from __future__ import annotations
 

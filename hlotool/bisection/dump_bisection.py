@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hlotool.bisection.chain_judge import Options, judge_chain
+from hlotool.bisection.chain_judge import BisectOptions, judge_chain
 from hlotool.bisection.dumped_passes import judge_compilation
 from hlotool.bisection.pass_verdicts import ChainVerdict, PassVerdict
 from hlotool.bisection.two_folders import Parting, compare_folders
@@ -71,7 +71,7 @@ def bisect(dumps: Any, against: str | os.PathLike[str] | None = None, *, module:
     of the range count; by default they do in small programs. Raises HloError where there are no dumps to judge, or a
     program does not compile.
     """
-    options = Options(tuple(arguments) if arguments is not None else None, seed, time_budget, time_limit,
+    options = BisectOptions(tuple(arguments) if arguments is not None else None, seed, time_budget, time_limit,
                       counts_extremes, progress)
     if not _is_dump(dumps):
         return Bisection([_compiled(read_module(dumps), executor, options)])
@@ -99,7 +99,7 @@ def _is_dump(source: Any) -> bool:
         return False
 
 
-def _compiled(module: HloModule, executor: str, options: Options) -> ChainVerdict:
+def _compiled(module: HloModule, executor: str, options: BisectOptions) -> ChainVerdict:
     """Return the verdict on a compilation; HloError where none of its passes is dumped."""
     program = Program(module)
     rows = [fitted(program, options.arguments) if options.arguments is not None else

@@ -1,4 +1,4 @@
-"""Dump folders of several hosts or versions compared: the modules that are not the same, and where they differ.
+"""Compares dump folders of several hosts or versions: the modules that are not the same, and where they differ.
 
 Dumps are paired by module, pass, and how often that pass was dumped before, whatever the numbers in their names and the
 host; other files by their path below the folder. Files of equal bytes are the same unread; others of one name are
@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 from hlotool.diagnostics import Diagnostic, HloError, visible
 from hlotool.dumps import DumpName, dump_name, sort_folder
 from hlotool.ir import HloInstruction, HloModule
-from hlotool.passes.equality import Change, Diff, diff, fingerprint
+from hlotool.passes.equality import Diff, ModuleChange, diff, fingerprint
 from hlotool.passes.origins import origin_of
 from hlotool.text.input_files import NO_FILES, bytes_of, files_of
 
@@ -32,7 +32,7 @@ _LISTED = 4
 
 @dataclass(frozen=True)
 class Version:
-    """What one or several folders have under a name: the same module. `difference` tells it from the first version."""
+    """A module that one or several folders have under a name; `difference` is that from the first version."""
 
     folders: tuple[str, ...]
     file: str
@@ -40,7 +40,7 @@ class Version:
 
 
 @dataclass(frozen=True)
-class Row:
+class FolderRow:
     """A module of the folders: its versions, most folders first, and the folders that lack it."""
 
     name: str
@@ -49,34 +49,34 @@ class Row:
 
     @property
     def is_same(self) -> bool:
-        """Whether every folder has the same module."""
+        """True if every folder has the same module."""
         return len(self.versions) == 1 and not self.missing
 
 
 @dataclass
 class FoldersDiff:
-    """What `diff_folders` found. True where all folders hold the same modules."""
+    """The result of `diff_folders`. True if all folders hold the same modules."""
 
     folders: tuple[str, ...]
-    rows: list[Row] = field(default_factory=list)
+    rows: list[FolderRow] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return all(row.is_same for row in self.rows)
 
     @property
-    def different(self) -> list[Row]:
+    def different(self) -> list[FolderRow]:
         """The modules that are not the same everywhere."""
         return [row for row in self.rows if not row.is_same]
 
     def summary(self) -> str:
-        """The verdict in a sentence."""
+        """Return the verdict in a sentence."""
         same = len(self.rows) - len(self.different)
         modules = "1 module" if len(self.rows) == 1 else f"{len(self.rows)} modules"
         return f"{len(self.folders)} folders, {modules}: {same} the same everywhere" + (
             "" if self else f", {len(self.different)} not")
 
     def lines(self) -> Iterator[tuple[str, str]]:
-        """The report line by line, each with its kind as those of Diff."""
+        """Yield the report line by line, each with its kind as those of Diff."""
         for row in self.different:
             yield "head", f"{row.name}: {_counted(row, len(self.folders))}"
             for version in row.versions[1:]:
@@ -85,7 +85,7 @@ class FoldersDiff:
                 yield "-", f"  {_listed(row.missing)}: no such module"
 
     def as_json(self) -> dict[str, Any]:
-        """The report as plain data."""
+        """Return the report as plain data."""
         return {"folders": list(self.folders), "modules": len(self.rows), "equal": bool(self), "different": [
             {"name": row.name, "missing": list(row.missing), "versions": [
                 {"folders": list(v.folders), "file": v.file, "difference": v.difference} for v in row.versions]}
@@ -93,7 +93,7 @@ class FoldersDiff:
 
 
 def diff_folders(folders: Sequence[str | Path], read: Read, *, layouts: bool = True) -> FoldersDiff:
-    """The modules of two and more folders, held against each other. Raises HloError for a folder without modules."""
+    """Compare the modules of two and more folders. Raises HloError for a folder without modules."""
     names = tuple(str(f) for f in folders)
     held = [_files(Path(f)) for f in folders]
     digests = _digests(path for files in held for paths in files.values() for path in paths)
@@ -144,7 +144,7 @@ def _label(name: DumpName) -> str:
 
 
 def _digests(paths: Iterable[Path]) -> dict[Path, bytes]:
-    """The digest of each file; empty for one whose bytes cannot be had."""
+    """Return the digest of each file; b"" for one that cannot be read."""
     def digest(path: Path) -> bytes:
         try:
             with open(path, "rb") as stream:
@@ -159,7 +159,7 @@ def _digests(paths: Iterable[Path]) -> dict[Path, bytes]:
 
 @dataclass(frozen=True)
 class _Mark:
-    """What files of one module share: the fingerprints of what they hold, or, where that cannot be read, their bytes.
+    """The mark of a module: the fingerprints of what its files hold, or their bytes if they cannot be parsed.
 
     Files of equal bytes that stand for nothing else are known by these, too.
     """
@@ -170,7 +170,7 @@ class _Mark:
 
 
 class _Versions:
-    """What each file holds, read once for each content, and what tells two contents apart."""
+    """The contents of files, each read once, and the differences of contents."""
 
     def __init__(self, read: Read, digests: dict[Path, bytes], layouts: bool) -> None:
         self.read, self.digests, self.layouts = read, digests, layouts
@@ -178,7 +178,7 @@ class _Versions:
         self._differences: dict[tuple[_Mark, _Mark], str] = {}
 
     def mark(self, path: Path, is_alone: bool) -> _Mark:
-        """What files of one module share. Without others that differ (`is_alone`) nothing need be read."""
+        """Return the mark of a file's module; if no other file differs (`is_alone`), nothing is read."""
         digest = self.digests[path]
         if not digest:  # nobody knows what is in it, so it is no other file's equal
             return self._read_mark(path, f"unread {path}")
@@ -189,7 +189,7 @@ class _Versions:
         return self._marks[digest]
 
     def _read_mark(self, path: Path, unread: str) -> _Mark:
-        """The mark of a file's modules; `unread` is its key where there are none."""
+        """Return the mark of a file's modules; `unread` is its key if there are none."""
         try:
             modules = self.read(bytes_of(path), str(path))
             found = " ".join(fingerprint(m, layouts=self.layouts) for m in modules)
@@ -200,7 +200,7 @@ class _Versions:
         return _Mark(found) if found else _Mark(unread, "it holds no module")
 
     def difference(self, most: Path, other: Path) -> str:
-        """What tells the module of one file from the one that most folders have."""
+        """Return the difference of a file's module from the one that most folders have."""
         marks = self.mark(most, False), self.mark(other, False)
         if marks not in self._differences:
             self._differences[marks] = self._told(most, other, *marks)
@@ -222,8 +222,9 @@ class _Versions:
         return _beside_changes(one, two)
 
 
-def _rows(name: str, folders: Sequence[str], held: Sequence[Sequence[Path]], versions: _Versions) -> Iterator[Row]:
-    """The modules of one name. Where folders have several, those of one fingerprint belong together, then in order."""
+def _rows(name: str, folders: Sequence[str], held: Sequence[Sequence[Path]], versions: _Versions
+          ) -> Iterator[FolderRow]:
+    """Yield the modules of one name; of several in a folder those of one fingerprint belong together, then in order."""
     is_alone = len({versions.digests[p] for paths in held for p in paths}) == 1
     marks = [[(versions.mark(p, is_alone), p) for p in paths] for paths in held]
     count = max(map(len, held))
@@ -234,14 +235,14 @@ def _rows(name: str, folders: Sequence[str], held: Sequence[Sequence[Path]], ver
                 groups[entry[0]].append((folder, entry[1]))
         ordered = sorted(groups.values(), key=lambda g: -len(g))
         first = ordered[0][0][1]
-        yield Row(name if count == 1 else f"{name} ({number + 1} of {count})", tuple(
+        yield FolderRow(name if count == 1 else f"{name} ({number + 1} of {count})", tuple(
             Version(tuple(f for f, _ in group), str(group[0][1]),
                     versions.difference(first, group[0][1]) if group is not ordered[0] else "") for group in ordered),
             tuple(f for f, entry in zip(folders, row, strict=True) if entry is None))
 
 
 def _paired(marks: Sequence[list[tuple[_Mark, Path]]], count: int) -> list[list[tuple[_Mark, Path] | None]]:
-    """Of each folder's files of one name, which belong to which row: of one mark if there are any, then in order."""
+    """Return for each folder the row of each of its files of one name: by mark, then in order."""
     rows: list[list[tuple[_Mark, Path] | None]] = [[None] * len(marks) for _ in range(count)]
     #: the rows in which a mark stands
     known: dict[_Mark, list[int]] = defaultdict(list)
@@ -264,7 +265,7 @@ def _paired(marks: Sequence[list[tuple[_Mark, Path]]], count: int) -> list[list[
 
 
 def _popped(numbers: deque[int], taken: set[int]) -> Iterator[int]:
-    """Those that are not taken, from the front, each for good."""
+    """Return those that are not taken, from the front, and take them."""
     while numbers:
         if (number := numbers.popleft()) not in taken:
             yield number
@@ -273,7 +274,7 @@ def _popped(numbers: deque[int], taken: set[int]) -> Iterator[int]:
 # What is said
 
 def _first(found: Diff) -> str:
-    """The first difference of two modules, with where both sides come from."""
+    """Return the first difference of two modules, with the sources of both sides."""
     if found.header and not found.changes:
         part = found.header[0]
         return f"header {part.name} is {visible(part.right) or 'absent'}, elsewhere {visible(part.left) or 'absent'}"
@@ -284,7 +285,7 @@ def _first(found: Diff) -> str:
 
 
 def _beside_changes(one: Sequence[HloModule], two: Sequence[HloModule]) -> str:
-    """What tells modules apart whose instructions match one by one."""
+    """Return the difference of modules whose instructions are all pairs."""
     names = [n for left, right in zip(one, two, strict=True) for n in (*left.attributes, *right.attributes)
              if left.attributes.get(n) != right.attributes.get(n)]
     if names:
@@ -295,13 +296,13 @@ def _beside_changes(one: Sequence[HloModule], two: Sequence[HloModule]) -> str:
     return "the same instructions in another order"
 
 
-def _place(change: Change) -> tuple[int, int]:
-    """Where a change stands in the text: instructions first, by the side that has one."""
+def _place(change: ModuleChange) -> tuple[int, int]:
+    """Return the place of a change in the text: instructions first, by the side that has one."""
     item = change.right or change.left
     return (0, item.offset) if item is not None else (1, 0)
 
 
-def _change(change: Change, found: Diff) -> str:
+def _change(change: ModuleChange, found: Diff) -> str:
     if change.left is None and change.right is None:
         side = change.left_computation or change.right_computation
         return f"computation {side.name if side else ''} is {'absent' if change.right_computation is None else 'new'}"
@@ -315,13 +316,13 @@ def _change(change: Change, found: Diff) -> str:
 
 
 def _told_of(instruction: HloInstruction, module: HloModule) -> str:
-    """`add %x (train.py:12)`, by the operation's name in the program where no file is known."""
+    """Return `add %x (train.py:12)`, with the op_name if no file is known."""
     origin = origin_of(module, instruction)
     where = (f"{origin.file}:{origin.line}" if origin.file else origin.op_name) if origin is not None else ""
     return f"{instruction.opcode} %{instruction.name}" + (f" ({where})" if where else "")
 
 
-def _counted(row: Row, folders: int) -> str:
+def _counted(row: FolderRow, folders: int) -> str:
     if len(row.versions) == 1:
         return f"{len(row.missing)} of {folders} folders lack it"
     others = sum(len(v.folders) for v in row.versions[1:])

@@ -1,4 +1,4 @@
-"""A pass that splits a module over devices: what it takes and gives are parts of what the module before it did.
+"""Recognises a pass that splits a module over devices: its arguments and results are parts of those before it.
 
     before, for whole arrays                              after, for each device
     x = s32[2,8] parameter(0), sharding={[1,2]<=[2]}      x = s32[2,4] parameter(0)
@@ -29,18 +29,18 @@ class Tiles:
     places: tuple[tuple[int, ...], ...]
 
     def size(self, dims: Sequence[int]) -> tuple[int, ...]:
-        """The dimensions of a part of an array."""
+        """Return the dimensions of a part of an array."""
         return tuple(-(-d // n) for d, n in zip(dims, self.counts, strict=True))
 
     def parts(self, array: Array) -> list[Array]:
-        """The part of each device."""
+        """Return the part of each device."""
         sizes = self.size(array.shape)
         filled = np.zeros([s * n for s, n in zip(sizes, self.counts, strict=True)], array.dtype)
         filled[tuple(map(slice, array.shape))] = array
         return [np.array(filled[self._range(d, sizes)]) for d in range(len(self.places))]
 
     def whole(self, parts: Sequence[Array], dims: Sequence[int]) -> Array:
-        """The array of those dimensions whose parts these are."""
+        """Return the array of those dimensions whose parts these are."""
         sizes = parts[0].shape
         filled = np.zeros([s * n for s, n in zip(sizes, self.counts, strict=True)], parts[0].dtype)
         for device, part in enumerate(parts):
@@ -53,7 +53,7 @@ class Tiles:
 
 @dataclass(frozen=True)
 class Partition:
-    """How the arguments and results of a module are spread over the devices of the module after it."""
+    """The tiles in which a module's arguments and results are spread over the devices of the next module."""
 
     arguments: tuple[Tiles, ...]
     results: tuple[Tiles, ...]
@@ -61,18 +61,18 @@ class Partition:
     dims: tuple[tuple[int, ...], ...]
 
     def given(self, row: Sequence[Array]) -> list[list[Array]]:
-        """The arguments of each device."""
+        """Return the arguments of each device."""
         cut = [tiles.parts(a) for tiles, a in zip(self.arguments, row, strict=True)]
         return [[parts[d] for parts in cut] for d in range(len(self.arguments[0].places) if self.arguments else 1)]
 
     def made(self, rows: Sequence[Sequence[Array]]) -> list[Array]:
-        """The whole results."""
+        """Return the whole results."""
         return [tiles.whole([row[n] for row in rows], dims)
                 for n, (tiles, dims) in enumerate(zip(self.results, self.dims, strict=True))]
 
 
 def partition_between(before: Program, after: Program) -> Partition | None:
-    """How one module is the other's partitioning; None: it is not, or its shardings do not say."""
+    """Return the partition by which one module is the other's; None: it is not, or its shardings do not tell."""
     if before.partitioning != "automatic" or after.partitioning == "automatic" or before.replicas != after.replicas:
         return None
     if after.devices != before.all_devices or before.replicas != 1:
@@ -88,7 +88,7 @@ def partition_between(before: Program, after: Program) -> Partition | None:
 
 
 def _leaves(instruction: HloInstruction) -> list[tuple[Sharding | None, Shape]]:
-    """The sharding of each array of a value."""
+    """Return the sharding of each array of a value."""
     found = instruction.attributes.get("sharding")
     shapes = [s for _, s in instruction.shape.leaves()]
     if not isinstance(found, Sharding):
@@ -98,7 +98,7 @@ def _leaves(instruction: HloInstruction) -> list[tuple[Sharding | None, Shape]]:
 
 
 def _tiles(sharding: Sharding | None, shape: Shape, devices: int) -> Tiles | None:
-    """The tiles of a sharding; None where it is none of whole tiles."""
+    """Return the tiles of a sharding; None if it is none of whole tiles."""
     rank = len(shape.dims)
     if sharding is None or sharding.kind in ("replicated", "maximal"):
         return Tiles((1,) * rank, ((0,) * rank,) * devices)
@@ -112,7 +112,7 @@ def _tiles(sharding: Sharding | None, shape: Shape, devices: int) -> Tiles | Non
 
 
 def _fits(tiles: Sequence[Tiles | None], whole: Sequence[Shape], parts: Sequence[Shape]) -> bool:
-    """Whether the parts have the shapes that the tiles say."""
+    """Return True if the parts have the shapes of the tiles."""
     return len(tiles) == len(whole) == len(parts) and all(
         t is not None and t.size(w.dims) == p.dims and w.element_type == p.element_type
         for t, w, p in zip(tiles, whole, parts, strict=True))

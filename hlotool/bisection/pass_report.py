@@ -1,4 +1,4 @@
-"""What was found out about folders, as text of 80 columns and as records; bisect.schema.json describes the records."""
+"""Reports on folders, as text of 80 columns and as records; bisect.schema.json describes the records."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MARKS = {"equal": "=", "agrees": "~", "wrong": "X", "none": "?"}
 
 
 def folder_verdict(found: Sequence[ChainVerdict]) -> str:
-    """The worst verdict of all chains."""
+    """Return the worst verdict of all chains."""
     said = {c.verdict for c in found}
     return next((v for v in ("wrong", "none", "agrees", "equal") if v in said), "none")
 
 
 def text_report(found: Sequence[ChainVerdict], *, shows_all: bool = False) -> str:
-    """A paragraph for each chain: the passes that are not proved equal, or all of them where `shows_all`."""
+    """Return a paragraph for each chain: the passes that are not proved equal, or all of them if `shows_all`."""
     lines = [line for chain in found for line in _chain_lines(chain, shows_all)]
     counts: Counter[str] = Counter(p.verdict for c in found for p in c.passes)
     if len(found) > 1:
@@ -56,14 +56,14 @@ def _chain_lines(found: ChainVerdict, shows_all: bool) -> Iterator[str]:
 
 
 def guilt(verdict: PassVerdict) -> Iterator[str]:
-    """Lines that say which instruction is guilty, where it comes from, and on which arguments."""
+    """Return lines that name the guilty instruction, its source, and the arguments."""
     for name, value in guilty_facts(verdict):
         yield from textwrap.wrap(value, _WIDTH - 6, initial_indent=f"{name:<12}", subsequent_indent=" " * 12,
                                  break_long_words=False, break_on_hyphens=False)
 
 
 def guilty_facts(verdict: PassVerdict) -> Iterator[tuple[str, str]]:
-    """What is known of a fault, each with its name."""
+    """Return the known facts about a fault, by name."""
     yield "file", Path(verdict.after.path).name
     if verdict.blame is not None:
         place = verdict.blame.place
@@ -81,7 +81,7 @@ def guilty_facts(verdict: PassVerdict) -> Iterator[tuple[str, str]]:
 
 
 def sentence(verdict: PassVerdict) -> str:
-    """A verdict in a few words."""
+    """Return a verdict in a few words."""
     sets = f"{len(verdict.inputs)} sets of arguments" if len(verdict.inputs) != 1 else f"{verdict.inputs[0]} arguments"
     if verdict.proof is not None:
         return "equal, proved"
@@ -101,7 +101,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def counted(counts: Counter[str]) -> str:
-    """`3 equal, 1 wrong`."""
+    """Return `3 equal, 1 wrong`."""
     words = {"equal": "equal", "agrees": "agree", "wrong": "wrong", "none": "without a verdict"}
     return ", ".join(f"{counts[v]} {w}" for v, w in words.items() if counts[v]) or "none"
 
@@ -112,14 +112,14 @@ def _number(verdict: PassVerdict) -> str:
 
 
 def wrapped(text: str, indent: int = 6) -> list[str]:
-    """Lines of the report's width, as far as words allow; the second on have that indent, or a deeper one."""
+    """Return lines of the report's width, as far as words allow; the second on have that indent, or a deeper one."""
     start = len(text) - len(text.lstrip())
     return textwrap.wrap(text.strip(), _WIDTH - 2, initial_indent=" " * start, subsequent_indent=" " * (
         indent if indent > start else start + 2), break_long_words=False, break_on_hyphens=False)
 
 
 def folder_record(path: str, found: Sequence[ChainVerdict], beside: int = 0) -> dict[str, Any]:
-    """The record of a folder."""
+    """Return the record of a folder."""
     wrong = next(((c, p) for c in found for p in c.wrong), None)
     return {
         "folder": path, "verdict": folder_verdict(found),
@@ -129,7 +129,7 @@ def folder_record(path: str, found: Sequence[ChainVerdict], beside: int = 0) -> 
 
 
 def chain_record(found: ChainVerdict) -> dict[str, Any]:
-    """The record of one module's chain."""
+    """Return the record of one module's chain."""
     return {
         "module": found.chain.name, "number": found.chain.number, "verdict": found.verdict,
         "dumps": len(found.chain.dumps), "passes": [pass_record(p) for p in found.passes],
@@ -139,7 +139,7 @@ def chain_record(found: ChainVerdict) -> dict[str, Any]:
 
 
 def pass_record(verdict: PassVerdict) -> dict[str, Any]:
-    """The record of one pass."""
+    """Return the record of one pass."""
     return {
         "pass": verdict.changed_by, "pipeline": verdict.after.name.pipeline or None,
         "before": verdict.before.path, "after": verdict.after.path, "unread": [d.path for d in verdict.gap],
@@ -177,7 +177,7 @@ def _difference(found: Difference) -> dict[str, Any]:
 
 @functools.cache
 def bisect_schema() -> dict[str, Any]:
-    """The JSON schema of a folder's record."""
+    """Return the JSON schema of a folder's record."""
     text = importlib.resources.files("hlotool.bisection").joinpath("bisect.schema.json").read_text("utf-8")
     found: dict[str, Any] = json.loads(text)
     return found

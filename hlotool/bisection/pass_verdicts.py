@@ -1,4 +1,4 @@
-"""What is said of each pass of a chain.
+"""Holds the verdicts on the passes of a chain.
 
     equal       the module after it is the module before it, proved by structure
     agrees      it gives the same on all arguments that were tried: bit for bit, or up to what a compiler may do
@@ -42,20 +42,20 @@ class Difference:
 
 @dataclass
 class PassVerdict:
-    """What became of a module between two dumps."""
+    """The kinds of verdicts on a module between two dumps."""
 
     before: Dump
     after: Dump
     #: dumps between the two that could not be read
     gap: list[Dump] = field(default_factory=list)
-    #: what equality is proved up to (hlotool.passes.equality.SIMPLIFICATIONS); None: it is not proved
+    #: the simplifications up to which equality is proved (passes.equality.SIMPLIFICATIONS); None: it is not proved
     proof: tuple[str, ...] | None = None
     #: kinds of elements of all results -> how many, over all arguments
     counts: Counter[str] = field(default_factory=Counter)
     #: the kinds of the arguments that were tried
     inputs: list[str] = field(default_factory=list)
     difference: Difference | None = None
-    #: whether sums and products are taken in another order, and nothing else is changed; None: not asked
+    #: True if sums and products are taken in another order, and nothing else is changed; None: not asked
     is_reassociated: bool | None = None
     #: differences at the ends of the range in a program that is too large for them to decide
     noted: list[Difference] = field(default_factory=list)
@@ -76,7 +76,7 @@ class PassVerdict:
     seconds: float = 0.0
 
     def take(self, other: PassVerdict) -> None:
-        """What is known of another pair of the same two modules."""
+        """Take the verdict on another pair of the same two modules."""
         for name in ("proof", "counts", "inputs", "difference", "fold", "is_reassociated", "noted", "carried", "reason",
                      "blame", "rule", "partitioner"):
             setattr(self, name, getattr(other, name))
@@ -91,7 +91,7 @@ class PassVerdict:
 
     @property
     def kind(self) -> str:
-        """What the verdict rests on."""
+        """The basis of the verdict."""
         if self.proof is not None:
             return "proved"
         if self.difference is not None:
@@ -102,7 +102,7 @@ class PassVerdict:
 
     @property
     def up_to(self) -> tuple[str, ...]:
-        """What agreement holds up to; nothing where all bits are the same."""
+        """The differences up to which agreement holds; "" if all bits are the same."""
         found = [str(k) for k in Kind if self.counts[str(k)] and Kind.EQUAL < k < Kind.NON_FINITE]
         is_folded = self.fold is not None and self.fold.judgement.kind is Kind.NON_FINITE
         return (*(["reassociation"] if self.is_reassociated else ()), *found,
@@ -138,7 +138,7 @@ _CARRIED = "what the two rounded apart before"
 
 @dataclass
 class ChainVerdict:
-    """What was found out about one chain."""
+    """The verdicts on one chain."""
 
     chain: Chain
     passes: list[PassVerdict] = field(default_factory=list)

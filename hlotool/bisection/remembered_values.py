@@ -1,4 +1,4 @@
-"""Values of numbered expressions on one set of arguments: each is computed once, in whatever module it stands.
+"""Computes values of numbered expressions on one set of arguments, each once, in whatever module it is.
 
 Three ways to compute: as the program's types ask for, at higher precision, and with roundings of a seed (what the
 error model of hlotool.verdict wants to know).
@@ -41,7 +41,7 @@ class RememberedValues:
     _most: int = field(default_factory=lambda: int(available_memory() * _SHARE))
 
     def of(self, program: Program, numbers: Sequence[int], way: Way = "own") -> list[Array]:
-        """The values of a program's results. Raises HloError or Unknown where one has none, OutOfTime."""
+        """Return the values of a program's results. Raises HloError or Unknown where one has none, OutOfTime."""
         known = self._known.get(way)
         if known is None or self._size > self._most:
             known = self._known[way] = self._given(program, way)
@@ -51,7 +51,7 @@ class RememberedValues:
         return [known[n] for n in numbers]
 
     def one(self, number: int) -> Any:
-        """The value of any number. Raises Unknown, HloError, OutOfTime."""
+        """Return the value of any number. Raises Unknown, HloError, OutOfTime."""
         known = self._known["own"]
         self._compute(number, "own", known)
         return known[number]
@@ -61,17 +61,17 @@ class RememberedValues:
         self._known["own"].setdefault(number, value)
 
     def apart(self, number: int, way: Way, stops: Container[int]) -> Any:
-        """The value of a number computed in another way from the own values of `stops`."""
+        """Return the value of a number computed in another way from the own values of `stops`."""
         known: dict[int, Any] = {}
         self._compute(number, way, known, stops)
         return known[number]
 
     def knows(self, number: int) -> bool:
-        """Whether a number's own value has been computed."""
+        """Return True if a number's own value has been computed."""
         return number in self._known.get("own", {})
 
     def value(self, number: int) -> Any:
-        """A value that has been computed."""
+        """Return a value that has been computed."""
         return self._known["own"][number]
 
     def _given(self, program: Program, way: Way) -> dict[int, Any]:

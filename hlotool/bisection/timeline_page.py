@@ -1,4 +1,4 @@
-"""The time line of a folder's passes as one HTML page, without scripts and without anything from elsewhere."""
+"""Writes the time line of a folder's passes as one HTML page, without scripts and without other files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEADINGS = {"wrong": "A pass changes what a module computes", "none": "Some pas
 
 
 def folder_page(path: str, found: Sequence[ChainVerdict]) -> str:
-    """The page of a folder; modules with something wrong come first."""
+    """Return the page of a folder; modules with a wrong pass come first."""
     template = importlib.resources.files("hlotool.bisection").joinpath("timeline.html").read_text("utf-8")
     order = [c for v in _HEADINGS for c in found if c.verdict == v]
     parts = {

@@ -1,4 +1,4 @@
-"""The modules of a chain on one set of arguments: what each gives, and what the error model wants to know of it."""
+"""Runs the modules of a chain on one set of arguments, and gathers evidence about their results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Stage:
     program: Program
     numbers: tuple[int, ...] | None
     why: str = ""
-    #: how many instructions it has, and the simplifications that its form needed
+    #: its number of instructions, and the simplifications that its form needed
     size: int = 0
     used: frozenset[str] = frozenset()
 
@@ -49,7 +49,7 @@ class TriedArguments:
     _whole: set[object] = field(default_factory=set)
 
     def give_time(self, seconds: float) -> None:
-        """What is computed next may take so long."""
+        """Set the time for what is computed next."""
         self.until = work_time() + seconds
         for values in (self._values, self._matched.values if self._matched is not None else None):
             if values is not None:
@@ -58,7 +58,7 @@ class TriedArguments:
             self._matched.until = self.until
 
     def results(self, stage: Stage, way: Way = "own") -> Rows:
-        """The results of every device. Raises HloError, OutOfTime."""
+        """Return the results of every device. Raises HloError, OutOfTime."""
         place = stage.key, way
         found = self._results.get(place)
         if found is None:
@@ -80,7 +80,7 @@ class TriedArguments:
         return computed(program, rows, way)
 
     def match(self, before: Stage, after: Stage) -> PairedResults | None:
-        """The results of the second module that are those of the first, instruction by instruction; None: unknown."""
+        """Return the results of the second module that are those of the first, by pairs of values; None: unknown."""
         if before.numbers is None or after.numbers is None or before.program.devices != 1 \
                 or before.key in self._whole or after.key in self._whole:
             return None
@@ -94,12 +94,12 @@ class TriedArguments:
             return None
 
     def value_of(self, stage: Stage, result: int) -> Array:
-        """A result of a module that has been matched."""
+        """Return a result of a module whose values have been paired."""
         assert self._matched is not None and stage.numbers is not None
         return self._matched.values.one(stage.numbers[result])
 
     def judge(self, before: Stage, after: Stage, device: int, result: int) -> Judgement:
-        """What the second module gives for one result, held against the first. Raises HloError, OutOfTime."""
+        """Judge one result of the second module by that of the first. Raises HloError, OutOfTime."""
         evidence = self._evidence.get(before.key)
         if evidence is None:
             evidence = self._evidence[before.key] = Evidence(
@@ -108,5 +108,5 @@ class TriedArguments:
 
 
 def is_decided(judgement: Judgement) -> bool:
-    """Whether some element was judged, or there is none."""
+    """Return True if some element was judged, or there is none."""
     return not judgement.kinds.size or bool((judgement.kinds != Kind.ILL_CONDITIONED).any())

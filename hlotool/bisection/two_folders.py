@@ -1,4 +1,4 @@
-"""Two folders of one program, of two versions, hosts or flags: the first pass after which they part.
+"""Compares two folders of one program, of two versions, hosts or flags: the first pass after which they differ.
 
 Modules are paired by name, dumps by the pass that they were made after, in order. Two modules *part* where they are no
 longer one expression; whether they still compute the same is judged as for a pass.
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hlotool.bisection.chain_judge import Options, judge_pairs
+from hlotool.bisection.chain_judge import BisectOptions, judge_pairs
 from hlotool.bisection.codes import PASS_IS_WRONG
 from hlotool.bisection.pass_report import pass_record, sentence, wrapped
 from hlotool.bisection.pass_verdicts import PassVerdict
@@ -27,7 +27,7 @@ from hlotool.passes.equality import diff
 
 @dataclass
 class Parting:
-    """What became of one module in two folders."""
+    """The passes of one module in two folders."""
 
     left: Chain
     right: Chain
@@ -59,8 +59,8 @@ class Parting:
         return ""
 
 
-def compare_folders(left: DumpFolder, right: DumpFolder, options: Options) -> tuple[list[Parting], list[str]]:
-    """What became of each module that both folders hold; and the names of those that only one holds."""
+def compare_folders(left: DumpFolder, right: DumpFolder, options: BisectOptions) -> tuple[list[Parting], list[str]]:
+    """Return the comparison of each module that both folders hold, and the names of those that only one holds."""
     found, others, reader = [], list(right.chains), DumpReader()
     alone = []
     for chain in left.chains:
@@ -73,7 +73,7 @@ def compare_folders(left: DumpFolder, right: DumpFolder, options: Options) -> tu
     return found, [*alone, *(f"{c.name} (only in {right.path})" for c in others)]
 
 
-def _parting(left: Chain, right: Chain, options: Options, reader: DumpReader) -> Parting:
+def _parting(left: Chain, right: Chain, options: BisectOptions, reader: DumpReader) -> Parting:
     found = Parting(left, right)
     pairs: list[tuple[Dump, Dump]] = []
     one, other = ([d.label for d in c.dumps] for c in (left, right))
@@ -87,7 +87,7 @@ def _parting(left: Chain, right: Chain, options: Options, reader: DumpReader) ->
     return found
 
 
-def _clear_of_rounding(pairs: Sequence[PassVerdict], name: str, options: Options, reader: DumpReader) -> None:
+def _clear_of_rounding(pairs: Sequence[PassVerdict], name: str, options: BisectOptions, reader: DumpReader) -> None:
     """Take back the verdicts on pairs whose difference no pass of either side has made since they agreed."""
     for last, pair in itertools.pairwise(pairs):
         if pair.verdict != "wrong":
@@ -102,7 +102,7 @@ def _clear_of_rounding(pairs: Sequence[PassVerdict], name: str, options: Options
 
 
 def partings_text(found: Sequence[Parting], alone: Sequence[str]) -> str:
-    """A paragraph for each module."""
+    """Return a paragraph for each module."""
     lines = []
     for each in found:
         lines.append(f"{each.left.name}: {len(each.pairs)} dumps after the same passes")
@@ -125,7 +125,7 @@ def partings_text(found: Sequence[Parting], alone: Sequence[str]) -> str:
 
 
 def partings_record(found: Sequence[Parting], alone: Sequence[str]) -> dict[str, Any]:
-    """The record of two folders."""
+    """Return the record of two folders."""
     return {"modules": [{
         "module": each.left.name, "pairs": [pass_record(p) for p in each.pairs],
         "parts_after": each.first.after.label if each.first else None, "instruction": each.instruction or None,

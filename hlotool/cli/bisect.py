@@ -29,7 +29,7 @@ from hlotool.diagnostics import Diagnostic, Severity, visible, visible_lines
 from hlotool.ir import Source
 
 if TYPE_CHECKING:
-    from hlotool.bisection import ChainVerdict, Options, PassVerdict
+    from hlotool.bisection import BisectOptions, ChainVerdict, PassVerdict
     from hlotool.dumps import Chain, DumpFolder, DumpReader
 
 
@@ -116,8 +116,8 @@ def _judged(folder: DumpFolder, args: argparse.Namespace, reader: DumpReader) ->
     return found
 
 
-def _options(args: argparse.Namespace, chain: Chain, reader: DumpReader) -> Options:
-    from hlotool.bisection import Options
+def _options(args: argparse.Namespace, chain: Chain, reader: DumpReader) -> BisectOptions:
+    from hlotool.bisection import BisectOptions
 
     arguments = None
     if args.argument_files:
@@ -128,7 +128,7 @@ def _options(args: argparse.Namespace, chain: Chain, reader: DumpReader) -> Opti
             if dump.module is not None:
                 arguments = tuple(read_arguments(args.argument_files, Program(dump.module).parameters))
                 break
-    return Options(arguments, args.seed, args.time_budget, args.time_limit, args.extremes, _show_progress)
+    return BisectOptions(arguments, args.seed, args.time_budget, args.time_limit, args.extremes, _show_progress)
 
 
 def _show_progress(text: str) -> None:

@@ -1,6 +1,6 @@
-"""Equality of modules: one normal form, matching by structure, and the differences that remain."""
+"""Compares modules: one numbering of values, one pairing of instructions, and the differences that remain."""
 
-from hlotool.passes.equality.differences import Change, Diff, diff
+from hlotool.passes.equality.differences import Diff, ModuleChange, diff
 from hlotool.passes.equality.fingerprints import fingerprint, size_blind_fingerprint
 from hlotool.passes.equality.numbering import NOT_COMPARED, Node, NotComparable, Numbering, Value, gone, leaf_numbers
 from hlotool.passes.equality.numbering_rules import (
@@ -17,7 +17,7 @@ from hlotool.passes.equality.structure import Aspects, Structure
 
 __all__ = [
     "ALONG_PASSES", "CONVERSIONS", "EXACT", "FATES", "NOT_COMPARED", "REASSOCIATING", "SIMPLIFICATIONS", "Aspects",
-    "Became", "Candidates", "Change", "Diff", "Node", "NotComparable", "Numbering", "Structure", "Value", "ValueIndex",
-    "are_near", "became", "diff", "fingerprint", "gone", "is_optimised", "leaf_numbers", "op_name", "same_up_to",
-    "size_blind_fingerprint",
+    "Became", "Candidates", "Diff", "ModuleChange", "Node", "NotComparable", "Numbering", "Structure", "Value",
+    "ValueIndex", "are_near", "became", "diff", "fingerprint", "gone", "is_optimised", "leaf_numbers", "op_name",
+    "same_up_to", "size_blind_fingerprint",
 ]

@@ -1,4 +1,4 @@
-"""What differs between two modules, whatever their computations and instructions are called.
+"""Finds the differences of two modules, whatever their computations and instructions are called.
 
     x = f32[2] parameter(0)                         p = f32[2] parameter(0)
     y = f32[2] add(x, x)                            q = f32[2] multiply(p, p)
@@ -23,7 +23,7 @@ from hlotool.text import PrintOptions, print_instruction, print_value
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ChangedPart:
     """One thing in which two matched instructions (or two headers) differ; '' where one side lacks it."""
 
     name: str
@@ -32,7 +32,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ModuleChange:
     """A difference: two matched instructions that are not the same, or one that only one side has.
 
     The computations are the ones that hold them. Without instructions it is the computation itself that is missing.
@@ -42,7 +42,7 @@ class Change:
     right: HloInstruction | None
     left_computation: HloComputation | None
     right_computation: HloComputation | None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ChangedPart, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -56,13 +56,13 @@ class Change:
 
 @dataclass(slots=True)
 class Diff:
-    """What `diff` found. True where the modules mean the same, as Comparison is."""
+    """The result of `diff`. True if the modules mean the same, as Comparison is."""
 
     left: HloModule
     right: HloModule
     #: differences of the headers
-    header: list[Part] = field(default_factory=list)
-    changes: list[Change] = field(default_factory=list)
+    header: list[ChangedPart] = field(default_factory=list)
+    changes: list[ModuleChange] = field(default_factory=list)
     #: matched pairs of instructions without a difference, in computations that differ, and in those that do not
     matched: int = 0
     #: dead instructions, and repetitions of pure ones, that only one side has
@@ -72,7 +72,7 @@ class Diff:
     _structure: Structure | None = None
 
     def pairs(self) -> dict[HloInstruction, HloInstruction]:
-        """Which instruction of the right module stands for which of the left, changed ones included.
+        """Return the right module's instruction for each of the left one's that has a partner, changed ones included.
 
         In computations that need no comparison, for they are equal, instructions of one structure are pairs, in order.
         """
@@ -105,18 +105,18 @@ class Diff:
 
     @property
     def is_equal(self) -> bool:
-        """Whether no difference was found."""
+        """True if no difference was found."""
         return not self.header and not self.changes
 
     def __bool__(self) -> bool:
         return self.is_equal
 
     def count(self, kind: str) -> int:
-        """How many changes are of a kind (see Change.kind)."""
+        """Return how many changes are of a kind (see ModuleChange.kind)."""
         return sum(c.kind == kind for c in self.changes)
 
     def summary(self) -> str:
-        """The verdict in one sentence."""
+        """Return the verdict in one sentence."""
         if self.is_equal:
             return f"no difference; {self.matched} instructions match"
         kinds = ("changed", "removed", "added", "removed computation", "added computation")
@@ -128,7 +128,7 @@ class Diff:
         return "\n".join([self.summary(), *(line for _, line in self.lines())])
 
     def lines(self) -> Iterator[tuple[str, str]]:
-        """The report line by line, each with its kind: "head", "-", "+", "~" or "part"."""
+        """Yield the report line by line, each with its kind: "head", "-", "+", "~" or "part"."""
         for part in self.header:
             yield "head", f"header {part.name}: {part.left or 'absent'} -> {part.right or 'absent'}"
         last: tuple[Any, ...] = ()
@@ -140,7 +140,7 @@ class Diff:
             yield from _change_lines(change, self.left, self.right)
 
     def as_json(self) -> dict[str, Any]:
-        """The report as plain data."""
+        """Return the report as plain data."""
         return {
             "equal": self.is_equal, "matched": self.matched, "immaterial": self.immaterial,
             "header": [{"name": p.name, "left": p.left, "right": p.right} for p in self.header],
@@ -151,7 +151,7 @@ class Diff:
 @no_collection()
 def diff(a: HloModule | str, b: HloModule | str, *, names: bool = False, layouts: bool = False,
          ignore: Iterable[str] = ()) -> Diff:
-    """The differences of two modules (or HLO texts) in what they compute and how they are to be compiled.
+    """Return the differences of two modules (or HLO texts) in what they compute and how they are to be compiled.
 
     Names, metadata and the order of the text count for nothing; with `names`, instructions of one name are matched
     first, and other names are differences. Layouts count with `layouts`. `ignore` names attributes that do not count.
@@ -180,7 +180,7 @@ def _compare_headers(found: Diff, aspects: Aspects) -> None:
         if left.get(name) != right.get(name):
             texts = [_text(name, m.attributes.get(name)) for m in (found.left, found.right)]
             if texts[0] != texts[1]:
-                found.header.append(Part(name, *texts))
+                found.header.append(ChangedPart(name, *texts))
 
 
 class _Comparison:
@@ -208,9 +208,9 @@ class _Comparison:
         one, other = ([c for c in m.computations if c in inside] for m in (left, right)
                       for inside in [reachable([m.entry])])
         equal = {numbers[c] for c in one} & {numbers[c] for c in other}
-        self.found.changes.extend(Change(None, None, c, None) for c in one
+        self.found.changes.extend(ModuleChange(None, None, c, None) for c in one
                                   if c not in self.seen[0] and numbers[c] not in equal)
-        self.found.changes.extend(Change(None, None, None, c) for c in other
+        self.found.changes.extend(ModuleChange(None, None, None, c) for c in other
                                   if c not in self.seen[1] and numbers[c] not in equal)
 
     def pair(self, left: HloComputation, right: HloComputation) -> bool:
@@ -237,7 +237,7 @@ class _Comparison:
         self._report(left, right, matching)
 
     def _mark_callees(self, left: HloComputation, right: HloComputation) -> None:
-        """Equal computations call equal ones: none of them is missing on the other side."""
+        """Mark what equal computations call: that is equal, too, and missing on neither side."""
         for side, computation in enumerate((left, right)):
             stack = [computation]
             while stack:
@@ -256,7 +256,7 @@ class _Comparison:
             if y is None:
                 continue
             if parts := tuple(self._parts(x, y, matching, left.root is x, right.root is y)):
-                changes.append(Change(x, y, left, right, parts))
+                changes.append(ModuleChange(x, y, left, right, parts))
             else:
                 self.found.matched += 1
         for side, computation in enumerate((left, right)):
@@ -266,42 +266,42 @@ class _Comparison:
                 if instruction not in kept or matching.is_repeated(instruction, side):
                     self.found.immaterial += 1
                 elif side == 0:
-                    changes.append(Change(instruction, None, left, right))
+                    changes.append(ModuleChange(instruction, None, left, right))
                 else:
-                    changes.append(Change(None, instruction, left, right))
+                    changes.append(ModuleChange(None, instruction, left, right))
 
     def _parts(self, x: HloInstruction, y: HloInstruction, matching: Matching, is_left_root: bool,
-               is_right_root: bool) -> Iterator[Part]:
-        """In what two matched instructions differ by themselves; what their operands differ in is said there."""
+               is_right_root: bool) -> Iterator[ChangedPart]:
+        """Yield the differences of two paired instructions themselves; those of their operands are reported there."""
         if self.structure.instructions[x] != self.structure.instructions[y]:
             if x.opcode != y.opcode:
-                yield Part("opcode", x.opcode, y.opcode)
+                yield ChangedPart("opcode", x.opcode, y.opcode)
             shape = self.structure.aspects.shape
             if shape(x.shape) is not shape(y.shape):
-                yield Part("shape", str(shape(x.shape)), str(shape(y.shape)))
+                yield ChangedPart("shape", str(shape(x.shape)), str(shape(y.shape)))
             elif memory_of(x) != memory_of(y):
-                yield Part("layouts", _layouts(x), _layouts(y))
+                yield ChangedPart("layouts", _layouts(x), _layouts(y))
             yield from self._attribute_parts(x, y)
             yield from self._operand_parts(x, y, matching)
             before, after = (i.control_predecessors() for i in (x, y))
             if not matching.same_set(before, after):
-                yield Part("control-predecessors", _listed(before), _listed(after))
+                yield ChangedPart("control-predecessors", _listed(before), _listed(after))
         else:
             self._pair_callees(x, y)
         if is_left_root != is_right_root and not matching.roots_equal:
-            yield Part("root", "ROOT" if is_left_root else "", "ROOT" if is_right_root else "")
+            yield ChangedPart("root", "ROOT" if is_left_root else "", "ROOT" if is_right_root else "")
         if self.by_name and x.name != y.name:
-            yield Part("name", x.name, y.name)
+            yield ChangedPart("name", x.name, y.name)
 
-    def _operand_parts(self, x: HloInstruction, y: HloInstruction, matching: Matching) -> Iterator[Part]:
+    def _operand_parts(self, x: HloInstruction, y: HloInstruction, matching: Matching) -> Iterator[ChangedPart]:
         if len(x.operands) != len(y.operands):
-            yield Part("operands", _listed(x.operands), _listed(y.operands))
+            yield ChangedPart("operands", _listed(x.operands), _listed(y.operands))
             return
         for n, (p, q) in enumerate(zip(x.operands, y.operands, strict=True)):
             if not matching.same(p, q):
-                yield Part(f"operand {n}", f"%{p.name}", f"%{q.name}")
+                yield ChangedPart(f"operand {n}", f"%{p.name}", f"%{q.name}")
 
-    def _attribute_parts(self, x: HloInstruction, y: HloInstruction) -> Iterator[Part]:
+    def _attribute_parts(self, x: HloInstruction, y: HloInstruction) -> Iterator[ChangedPart]:
         aspects, numbers = self.structure.aspects, self.structure.computations
         left, right = (dict(aspects.attributes(i, numbers.__getitem__)) for i in (x, y))
         for name in sorted({*left, *right}):
@@ -309,18 +309,18 @@ class _Comparison:
                 continue
             if kind_of(name) in (Kind.COMPUTATION, Kind.COMPUTATIONS) and self._paired(x, y, name):
                 continue
-            yield Part(name, _text(name, x.attributes.get(name)), _text(name, y.attributes.get(name)))
+            yield ChangedPart(name, _text(name, x.attributes.get(name)), _text(name, y.attributes.get(name)))
         self._pair_callees(x, y)
 
     def _paired(self, x: HloInstruction, y: HloInstruction, name: str) -> bool:
-        """Whether the computations of an attribute are matched, so that their differences are told there."""
+        """Return True if the computations of an attribute are paired, so that their differences are reported there."""
         left, right = (_computations_of(i, name) for i in (x, y))
         numbers = self.structure.computations
         return len(left) == len(right) and all(
             numbers[a] == numbers[b] or self.pair(a, b) for a, b in zip(left, right, strict=True))
 
     def _pair_callees(self, x: HloInstruction, y: HloInstruction) -> None:
-        """Equal callees are matched and need no comparison; they are no computations of one side."""
+        """Mark equal callees, which need no comparison and are no computations of one side."""
         if not x.attributes:
             return
         for a, b in zip(x.called_computations(), y.called_computations(), strict=False):
@@ -334,7 +334,7 @@ class _Comparison:
 
 
 def _layouts(instruction: HloInstruction) -> str:
-    """The shapes with layouts that an operation goes by."""
+    """Return the shapes with layouts on which an operation's meaning depends."""
     return f"{', '.join(str(o.shape) for o in instruction.operands)} to {instruction.shape}"
 
 
@@ -377,7 +377,7 @@ def _where(module: HloModule, item: HloInstruction | HloComputation) -> str:
     return f"   (line {position.line})" if position.line else ""
 
 
-def _change_lines(change: Change, left: HloModule, right: HloModule) -> Iterator[tuple[str, str]]:
+def _change_lines(change: ModuleChange, left: HloModule, right: HloModule) -> Iterator[tuple[str, str]]:
     x, y = change.left, change.right
     if x is not None and y is not None:
         yield "~", f"  ~ {_row(x)}{_where(left, x)}"
@@ -393,7 +393,7 @@ def _change_lines(change: Change, left: HloModule, right: HloModule) -> Iterator
         yield "+", f"+ computation %{change.right_computation.name}{_where(right, change.right_computation)}"
 
 
-def _change_json(change: Change, left: HloModule, right: HloModule) -> dict[str, Any]:
+def _change_json(change: ModuleChange, left: HloModule, right: HloModule) -> dict[str, Any]:
     def side(module: HloModule, instruction: HloInstruction | None, computation: HloComputation | None
              ) -> dict[str, Any] | None:
         if computation is None:

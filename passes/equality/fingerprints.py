@@ -1,4 +1,4 @@
-"""One short name for what a module computes, the same wherever and whenever it is taken."""
+"""Makes one short name for what a module computes, the same on every machine and at any time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PLAIN = PrintOptions(canonical=True, metadata=False)
 
 
 def fingerprint(module: HloModule, *, layouts: bool = True) -> str:
-    """A SHA-256 in hexadecimal digits of the module without its names and metadata.
+    """Return a SHA-256 in hexadecimal digits of the module without its names and metadata.
 
     Modules of one fingerprint are the same program; the same program in another order of independent instructions has
     another one: `diff` tells. Without `layouts`, layouts count for nothing.
@@ -24,7 +24,7 @@ def fingerprint(module: HloModule, *, layouts: bool = True) -> str:
 
 
 def size_blind_fingerprint(module: HloModule) -> str:
-    """A SHA-256 in hexadecimal digits that programs share which differ in names and sizes: a model at another batch.
+    """Return a SHA-256 in hexadecimal digits that is equal for programs that differ in names and sizes only.
 
     What counts, in the order of the text: opcodes, element types and numbers of dimensions of results, operands, called
     computations, parameter numbers, tuple indices, which dimensions attributes name, and attributes that are words.
@@ -43,7 +43,7 @@ def size_blind_fingerprint(module: HloModule) -> str:
 
 #: attributes of numbers that are no sizes
 _STRUCTURAL = frozenset({"parameter_number", "index", "feature_index", "index_vector_dim"})
-#: what differs between compilations of one program
+#: attributes that differ between compilations of one program
 _NOT_OF_THE_PROGRAM = frozenset({
     "backend_config", "channel_id", "control-predecessors", "debug_attributes", "frontend_attributes", "origin",
     "replica_groups", "sharding", "statistics"})
@@ -67,7 +67,7 @@ def _plain_value(name: str, value: Any, numbers: dict[HloComputation, int]) -> A
 
 
 def _kind(shape: Shape) -> Any:
-    """Element type and number of dimensions, of each member of a tuple."""
+    """Return the element type and number of dimensions, of each member of a tuple."""
     if shape.elements:
         return shape.element_type, [_kind(e) for e in shape.elements]
     return shape.element_type, len(shape.dims)

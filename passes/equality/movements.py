@@ -1,4 +1,4 @@
-"""What a bitcast moves: an array's elements stay where they lie in memory, and are counted in another order.
+"""Tells how a bitcast moves elements: they stay where they are in memory, and are counted in another order.
 
     y = f32[2,3]{1,0} bitcast(f32[2,3]{0,1} x)     reads x's columns as rows: a transpose and a reshape
     y = f32[2,3]{0,1} bitcast(f32[2,3]{0,1} x)     is x
@@ -20,7 +20,7 @@ Movement = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def major_to_minor(shape: Shape) -> tuple[int, ...] | None:
-    """The order of an array's dimensions in memory; None where it is not a plain permutation of them."""
+    """Return the order of an array's dimensions in memory; None if it is not a plain permutation of them."""
     if not shape.is_array or not shape.is_static:
         return None
     layout = shape.layout or Layout.descending(shape.rank)
@@ -31,12 +31,12 @@ def major_to_minor(shape: Shape) -> tuple[int, ...] | None:
 
 
 def _is_permutation(order: tuple[int, ...], rank: int) -> bool:
-    """Whether an order, which a text may write as it likes, is one of so many dimensions."""
+    """Return True if an order, which may be anything in a text, is one of `rank` dimensions."""
     return len(order) == rank and set(order) == set(range(rank))
 
 
 def is_idle_bitcast(instruction: HloInstruction) -> bool:
-    """Whether a bitcast gives its operand element by element; where the bytes lie counts for nothing."""
+    """Return True if a bitcast gives its operand element by element, wherever the bytes are."""
     source, target = instruction.operands[0].shape, instruction.shape
     if source.without_layout() is not target.without_layout():
         return False
@@ -44,7 +44,7 @@ def is_idle_bitcast(instruction: HloInstruction) -> bool:
 
 
 def bitcast_key(instruction: HloInstruction) -> Hashable:
-    """Equal for bitcasts that do the same to the same operand, whatever layouts say so."""
+    """Return a key that is equal for bitcasts that do the same to the same operand, whatever their layouts are."""
     source, target = instruction.operands[0].shape, instruction.shape
     if is_idle_bitcast(instruction):
         return ()
@@ -54,7 +54,7 @@ def bitcast_key(instruction: HloInstruction) -> Hashable:
 
 
 def memory_key(shape: Shape) -> Hashable:
-    """How an array lies in memory, without the name of the memory and dimensions of size 1 where nothing is tiled."""
+    """Return an array's order in memory, without the name of the memory and untiled dimensions of size 1."""
     layout = shape.layout or Layout.descending(shape.rank)
     is_plain = shape.is_array and not layout.tiles and not layout.dim_level_types
     if not is_plain or not _is_permutation(shape.minor_to_major, shape.rank):
@@ -64,7 +64,7 @@ def memory_key(shape: Shape) -> Hashable:
 
 
 def transposed_parts(source: Shape, target: Shape) -> Movement | None:
-    """A bitcast as the sizes of the operand's parts and their order in the result; None: it is no such movement."""
+    """Return a bitcast as the sizes of the operand's parts and their order in the result; None: it is no transpose."""
     first, last = major_to_minor(source), major_to_minor(target)
     if first is None or last is None or source.size != target.size or not source.size:
         return None
@@ -80,12 +80,12 @@ def transposed_parts(source: Shape, target: Shape) -> Movement | None:
 
 
 def inverse(order: tuple[int, ...]) -> tuple[int, ...]:
-    """The transpose that undoes one."""
+    """Return the transpose that undoes one."""
     return tuple(order.index(d) for d in range(len(order)))
 
 
 def merged(sizes: tuple[int, ...], order: tuple[int, ...]) -> Movement:
-    """The same transpose without dimensions of size 1, and with neighbours that stay neighbours as one."""
+    """Return the same transpose without dimensions of size 1, and with neighbours that stay neighbours as one."""
     order = tuple(d for d in order if sizes[d] != 1)
     runs: list[list[int]] = []
     kept = [d for d in range(len(sizes)) if sizes[d] != 1]
@@ -101,7 +101,7 @@ def merged(sizes: tuple[int, ...], order: tuple[int, ...]) -> Movement:
 
 
 def common_parts(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The sizes of the parts that dimensions of two shapes of one element order are both made of; None: none are."""
+    """Return the sizes of the parts of which the dimensions of both shapes are products; None: there are none."""
     cuts = set()
     for dims in (left, right):
         done = 1
@@ -118,7 +118,7 @@ def common_parts(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ..
 
 
 def split(parts: tuple[int, ...], dims: tuple[int, ...]) -> list[list[int]]:
-    """For each dimension, the places of its parts."""
+    """Return the places of each dimension's parts."""
     found, at = [], 0
     for size in dims:
         own, done = [], 1

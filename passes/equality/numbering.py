@@ -80,7 +80,7 @@ class Node:
 
     @property
     def own(self) -> tuple[Hashable, ...]:
-        """What the operation is without its operands."""
+        """The operation without its operands."""
         return self.opcode, self.shapes, self.attributes
 
     def given(self, name: str, default: Any = None) -> Any:

@@ -29,10 +29,10 @@ from hlotool.ir import (
 from hlotool.ops import OPS
 from hlotool.passes.equality.movements import bitcast_key
 
-#: what no compiler reads: where values came from, pictures, debuggers
+#: attributes that no compiler reads: where values came from, pictures, debuggers
 IDLE_ATTRIBUTES = frozenset({"origin", "origin_recovery_table", "statistics", "debug_attributes"})
 
-#: numbers that only name a connection; which instructions share one follows from the structure
+#: numbers that only name a connection; the structure tells the instructions that share one
 _NUMBERED_NAMES = frozenset({"channel_id", "async_group_id", "all_reduce_id"})
 
 CalleeKey: TypeAlias = Callable[[HloComputation], Hashable]
@@ -40,17 +40,17 @@ CalleeKey: TypeAlias = Callable[[HloComputation], Hashable]
 
 @dataclass(frozen=True, slots=True)
 class Aspects:
-    """What counts as structure: layouts where they are asked for, and every attribute that is not ignored."""
+    """The parts of an instruction that count as structure: attributes that are not ignored, layouts if asked for."""
 
     layouts: bool = False
     ignored: frozenset[str] = frozenset()
 
     def shape(self, shape: Shape) -> Shape:
-        """The shape as far as it counts."""
+        """Return the shape as far as it counts."""
         return shape if self.layouts else shape.without_layout()
 
     def attributes(self, instruction: HloInstruction, callee: CalleeKey) -> tuple[tuple[str, Hashable], ...]:
-        """The attributes that count, by name, in a form that compares by value. `callee` stands for computations."""
+        """Return the attributes that count, by name, in a form that compares by value; `callee` maps computations."""
         given = instruction.attributes
         if not given:
             return ()
@@ -69,7 +69,7 @@ class Aspects:
         return tuple(found)
 
     def value(self, value: Any, callee: CalleeKey) -> Hashable:
-        """An attribute's value in a form that compares by value."""
+        """Return an attribute's value in a form that compares by value."""
         if isinstance(value, HloComputation):
             return callee(value)
         if isinstance(value, tuple):
@@ -86,7 +86,7 @@ class Aspects:
 
 
 def memory_of(instruction: HloInstruction) -> Hashable:
-    """What an operation whose meaning rests on layouts is told by them: they count there whether asked for or not."""
+    """Return what layouts mean to an operation: bitcasts and library calls, where they always count."""
     if instruction.opcode == "bitcast" and instruction.operands:  # diff takes what verification refuses
         return bitcast_key(instruction)
     if instruction.opcode != "custom-call":
@@ -97,7 +97,7 @@ def memory_of(instruction: HloInstruction) -> Hashable:
 
 
 def literal_key(literal: Literal) -> Hashable:
-    """A literal's type, dimensions and bits."""
+    """Return a literal's type, dimensions and bits."""
     if literal.shape.is_tuple:
         return tuple(map(literal_key, literal.elements))
     shape = literal.shape.without_layout()
@@ -107,7 +107,7 @@ def literal_key(literal: Literal) -> Hashable:
 
 
 def bits_of(array: Any) -> bytes:
-    """The bytes of an array; of one whose elements are all the same, those of one element."""
+    """Return the bytes of an array; if all elements are the same, those of one element."""
     first: bytes = array[(0,) * array.ndim].tobytes() if array.size else b""
     if not any(array.strides):  # one that stands for all, of which there may be more than memory holds
         return first
@@ -116,7 +116,7 @@ def bits_of(array: Any) -> bytes:
 
 
 def has_effect(instruction: HloInstruction, effects: Iterable[HloComputation] = ()) -> bool:
-    """Whether an instruction must happen as often as it is written: it acts on the world, or draws random numbers."""
+    """Return True if an instruction must run as often as it is written: it has an effect, or draws random numbers."""
     record = OPS.get(instruction.opcode)
     if record is None or record.flags & {"side_effect", "random"}:
         return True
@@ -143,7 +143,7 @@ class Structure:
             self._number(computation)
 
     def own(self, instruction: HloInstruction) -> tuple[Hashable, ...]:
-        """What an instruction is by itself, without its operands."""
+        """Return opcode, shape, attributes and layouts of an instruction, as far as they count."""
         return (instruction.opcode, self.aspects.shape(instruction.shape), self._attributes_of(instruction),
                 memory_of(instruction))
 
@@ -184,13 +184,13 @@ class Structure:
 
 
 def module_attributes(module: HloModule, aspects: Aspects) -> Mapping[str, Hashable]:
-    """The header attributes that count."""
+    """Return the header attributes that count."""
     return {name: _unordered(aspects.value(value, lambda c: c.name)) for name, value in module.attributes.items()
             if name not in IDLE_ATTRIBUTES and name not in aspects.ignored and value not in (None, False, (), 1)}
 
 
 def _unordered(value: Hashable) -> Hashable:
-    """A table of aliases or donors without its order."""
+    """Return a table of aliases or donors without its order."""
     if isinstance(value, tuple) and value and isinstance(value[0], (Aliasing, BufferDonor)):
         return frozenset(value)
     return value

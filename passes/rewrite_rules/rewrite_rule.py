@@ -1,4 +1,4 @@
-"""The rewrites of rules.toml."""
+"""Reads the rewrites of rules.toml."""
 
 from __future__ import annotations
 

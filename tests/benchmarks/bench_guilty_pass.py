@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import hlotool
-from hlotool.bisection import Options, judge_compilation
+from hlotool.bisection import BisectOptions, judge_compilation
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, fitted
 
@@ -61,7 +61,7 @@ def named(folder: Path, record: dict[str, str]) -> Named:
                      for name, shape in zip(sorted(arrays.files), program.parameters, strict=True)]
         rows = [fitted(program, given)] * program.devices
     try:
-        judged = judge_compilation(module, rows, options=Options(tuple(rows[0]), budget=20.0))
+        judged = judge_compilation(module, rows, options=BisectOptions(tuple(rows[0]), budget=20.0))
     except HloError as error:
         return Named(record["id"], record["pass"], f"failed: {error.diagnostics[0].message[:60]}", "", "",
                      time.monotonic() - begun)

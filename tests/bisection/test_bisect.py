@@ -12,7 +12,7 @@ from ml_dtypes import bfloat16
 
 import hlotool
 from hlotool.bisection import (
-    Options,
+    BisectOptions,
     bisect_schema,
     compare_folders,
     folder_page,
@@ -29,7 +29,7 @@ DUMPS = pathlib.Path(__file__).parents[2] / "samples" / "dumps"
 
 def judged(folder, **options):
     chain, = read_folder(folder).chains
-    return judge_chain(chain, Options(**options))
+    return judge_chain(chain, BisectOptions(**options))
 
 
 def chain_of(folder, *texts, names=("algsimp", "dce", "cse", "fusion")):
@@ -187,7 +187,7 @@ def test_random_numbers_give_no_verdict_unless_the_pass_is_proved(tmp_path):
 
 def test_the_record_fits_its_schema_and_the_text_its_width(capsys):
     chain, = read_folder(DUMPS / "scaled_softmax_wrong").chains
-    found = judge_chain(chain, Options())
+    found = judge_chain(chain, BisectOptions())
     record = folder_record("dumps", [found])
     jsonschema.validate(json.loads(json.dumps(record)), bisect_schema())
     assert (record["verdict"], record["pass"], record["instruction"]) == ("wrong", "algsimp", "sub.7")
@@ -197,7 +197,7 @@ def test_the_record_fits_its_schema_and_the_text_its_width(capsys):
 
 def test_the_page_names_the_fault_and_escapes_what_files_say():
     chain, = read_folder(DUMPS / "scaled_softmax_wrong").chains
-    found = judge_chain(chain, Options())
+    found = judge_chain(chain, BisectOptions())
     chain.name = "<script>"
     page = folder_page("dumps", [found])
     assert "<script>" not in page and "&lt;script&gt;" in page
@@ -257,7 +257,7 @@ def test_what_two_versions_round_apart_is_no_pass_s_fault(tmp_path, fault):
     draw, bf16 = np.random.default_rng(2), bfloat16
     given = (draw.normal(size=(8, 8)).astype(np.float32), draw.normal(size=(8, 8)).astype(bf16),
              np.tanh(draw.normal(size=(8, 8))).astype(bf16))
-    found, _ = compare_folders(*folders, Options(arguments=given))
+    found, _ = compare_folders(*folders, BisectOptions(arguments=given))
     said = [p.verdict for p in found[0].pairs]
     assert said == ["agrees", "agrees", "wrong" if fault else "agrees"]
     assert "what the two rounded apart before" in found[0].pairs[1].up_to

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from hlotool.bisection import Options, judge_chain
+from hlotool.bisection import BisectOptions, judge_chain
 from hlotool.dumps import read_folder
 
 jax_programs = pytest.importorskip("jax_programs")
@@ -29,6 +29,6 @@ def test_no_pass_is_blamed(name, tmp_path):
     subprocess.run([sys.executable, "-c", _DUMP, name], env=environment, check=True, capture_output=True)
     chains = [c for c in read_folder(tmp_path).chains if c.name == f"jit_{name}"]
     assert len(chains) == 1 and len(chains[0].dumps) > 20
-    found = judge_chain(chains[0], Options())
+    found = judge_chain(chains[0], BisectOptions())
     assert {p.changed_by: p.kind for p in found.passes if p.verdict not in ("equal", "agrees")} == {}
     assert sum(p.verdict == "equal" for p in found.passes) > len(found.passes) / 2

@@ -7,7 +7,7 @@ import pathlib
 import numpy as np
 import pytest
 
-from hlotool.bisection import Options, bisect_schema, folder_record, judge_chain, text_report
+from hlotool.bisection import BisectOptions, bisect_schema, folder_record, judge_chain, text_report
 from hlotool.bisection.partitioned import Tiles, partition_between
 from hlotool.dumps import read_folder
 from hlotool.execution import Program
@@ -50,7 +50,7 @@ def folder_of(folder: pathlib.Path, *dumps: tuple[str, str]) -> pathlib.Path:
 
 def judged(folder: pathlib.Path, **options: object):
     chain, = read_folder(folder).chains
-    return judge_chain(chain, Options(**options))
+    return judge_chain(chain, BisectOptions(**options))
 
 
 def test_parts_are_cut_and_put_together() -> None:

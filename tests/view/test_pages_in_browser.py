@@ -11,7 +11,7 @@ from browser_pages import Opened, browser, violations
 from test_view_in_browser import SCOPED
 
 import hlotool
-from hlotool.bisection import Options, judge_chain
+from hlotool.bisection import BisectOptions, judge_chain
 from hlotool.bisection import folder_page as bisect_page
 from hlotool.cli import main
 from hlotool.conformance.report import page as conformance_page
@@ -53,7 +53,7 @@ def conformance() -> str:
 
 def bisect() -> str:
     chain, = read_folder(pathlib.Path(__file__).parents[2] / "samples" / "dumps" / "scaled_softmax_wrong").chains
-    return bisect_page("dumps", [judge_chain(chain, Options())])
+    return bisect_page("dumps", [judge_chain(chain, BisectOptions())])
 
 
 def view() -> str:
