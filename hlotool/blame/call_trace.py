@@ -41,7 +41,7 @@ def inner_targets(computation: HloComputation) -> list[HloInstruction]:
 
 def called(program: Program, arguments: Rows, caller: HloInstruction
            ) -> list[tuple[HloComputation, list[Activation]]]:
-    """What an instruction of a program's entry calls, and each time that it does, in order.
+    """Return the computations that an instruction of a program's entry calls, with each of its calls in order.
 
     The instruction may be one that the program has a copy of, of the same name.
     """

@@ -95,7 +95,7 @@ def _look_behind_open(found: Comparison, one: Program, other: Program | None) ->
 
 
 def locator(one: Program, other: Program | None, *, seconds: float = _LOCATE) -> Locator:
-    """What tells of a doubt whether the sides part on ordinary numbers or at one operation by itself."""
+    """Return what decides a doubt: True if the sides part on ordinary numbers or at one operation by itself."""
 
     def locate(doubt: Doubt) -> bool | None:
         try:
@@ -122,7 +122,7 @@ def _is_cause(one: Program, other: Program | None, doubt: Doubt, seconds: float)
 
 
 def _is_alone(wrong: Blame) -> bool:
-    """Whether it is one operation: neither several that a compiler takes together, nor what calls others."""
+    """Return True if one operation is wrong: not several that a compiler takes together, nor a call of others."""
     instruction = wrong.place.instruction
     return not wrong.together and (instruction.opcode in FOLDS or not instruction.called_computations())
 

@@ -1,4 +1,4 @@
-"""What isolating found, as diagnostics for frames and as records for programs.
+"""Findings of `isolate` as diagnostics for frames and as records for programs.
 
 A record of `isolate` has the fields of `Place.as_json` for the first instruction that is guilty, null where there
 is none, and
@@ -164,7 +164,7 @@ def pair_record(left: str, right: str, pair: PairBlame | None, **more: Any) -> d
 
 
 def _operands_at(blame: Blame) -> list[tuple[str, str]]:
-    """What the smallest program that shows the difference is fed with."""
+    """Return what the smallest program that shows the difference is fed with."""
     arrays = iter(blame.arguments[blame.device])
     found = []
     for fed in blame.part.fed[:6]:

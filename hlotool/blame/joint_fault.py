@@ -1,4 +1,4 @@
-"""What is wrong as a whole and right in pieces: a compiler folds or fuses instructions on both sides of every cut.
+"""Faults that every cut undoes: a compiler folds or fuses instructions on both sides of it.
 
 The part is shortened from its end, until the first instruction that is wrong *with* what it is computed of is found,
 and lengthened backwards from there, to say which instructions it takes together.

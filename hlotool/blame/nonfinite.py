@@ -1,4 +1,4 @@
-"""Which instruction makes the NaN, or the infinity, that reaches a result.
+"""The instruction that makes the NaN, or the infinity, that reaches a result.
 
 The reference runs once and is watched: an instruction *makes* NaN where its value is NaN though what it was given is
 not. That a NaN reaches a result is not read off the graph but tried: the program runs again, and what every other
@@ -55,7 +55,7 @@ class Maker:
     times: int = 1
     #: the instruction of its reducer that does it
     inner: HloInstruction | None = None
-    #: whether a result is not finite because of it; None: not tried, the time was up
+    #: True if a result is not finite because of it; None: not tried, the time was up
     reaches: bool | None = None
     #: the instruction whose infinity it turned into NaN
     cause: Maker | None = None
@@ -64,13 +64,13 @@ class Maker:
 
     @property
     def is_given(self) -> bool:
-        """Whether it stands in the module or in the arguments as it is."""
+        """Return True if the module or the arguments hold the value as it is."""
         return self.place.instruction.opcode in ("parameter", "constant")
 
 
 @dataclass
 class NonFinite:
-    """What was found about one run: `makers` with those first that reach a result."""
+    """Findings about one run: `makers` with those first that reach a result."""
 
     program: Program
     #: of every device, one after the other
@@ -193,7 +193,7 @@ class _Watch:
         return _replaced(moment.value, self.kind, made[1] if blamed is moment else None, self.saturates)
 
     def _made_by_collective(self, moment: Moment) -> tuple[int, Array] | None:
-        """What a collective makes though no device gave such a value; one device cannot do it a second time."""
+        """Return what a collective makes though no device gave such a value; one device cannot do it a second time."""
         if any(_time_of(moment.path, o) in self._holding for o in moment.instruction.operands) or any(
                 _marks(leaf, self.kind).any() for o in moment.operands for leaf in _leaves(o)):
             return None
@@ -233,7 +233,7 @@ class _Trial:
                 maker.reaches = None
 
     def reaches(self, kind: Kind, site: Site, makers: Sequence[tuple[Site, Maker]]) -> bool | None:
-        """Whether the results stay as they are in kind when nothing but this site makes such values."""
+        """Return True if the results keep their kind when nothing but this site makes such values."""
         if len(makers) == 1:
             return True
         if work_time() > self.until:
@@ -288,7 +288,7 @@ def _fold_around(path: Path) -> int | None:
 
 
 def _is_simple(instructions: Sequence[HloInstruction]) -> bool:
-    """Whether a reducer is one operation on its parameters: then the operation that applies it says it all."""
+    """Return True if a reducer is one operation on its parameters: then the operation that applies it says it all."""
     return sum(i.opcode not in ("parameter", "tuple", "get-tuple-element") for i in instructions) <= 1
 
 

@@ -37,7 +37,7 @@ def place_in(index: tuple[int, ...]) -> str:
 
 
 def extremes(array: Array) -> str:
-    """What an array holds, in a few words: `12 elements from -1 to 3e+38, 2 nan among them`."""
+    """Describe an array in a few words: `12 elements from -1 to 3e+38, 2 nan among them`."""
     array = np.asarray(array)
     if array.size == 1:
         return number(array.reshape(-1)[0])

@@ -80,7 +80,7 @@ class InstructionPlace:
 
 
 def is_loop(instruction: HloInstruction) -> bool:
-    """Whether the computations that an instruction calls run more than once, one run after the other."""
+    """Return True if the computations that an instruction calls run more than once, one run after the other."""
     return instruction.opcode in ("while", "scan")
 
 

@@ -31,7 +31,7 @@ class Trial:
     reference: Rows
     #: empty where the executor could not run it
     given: Rows
-    #: whether the executor had other parts beside it in the module
+    #: True if the executor had other parts beside it in the module
     is_shared: bool = False
 
     def looks(self) -> Iterator[tuple[int, int, Look]]:
@@ -75,7 +75,7 @@ class Bench:
 
     @property
     def is_late(self) -> bool:
-        """Whether time is over."""
+        """Return True if time is over."""
         return work_time() > self.until
 
     def first_wrong(self, tried: ProgramPart, arguments: Rows, given: Rows | None = None,

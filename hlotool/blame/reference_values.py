@@ -1,4 +1,4 @@
-"""What the reference computes in one run of a program: its results, and the values of the entry's instructions."""
+"""Results and values of the entry's instructions in one run of a program on the reference."""
 
 from __future__ import annotations
 

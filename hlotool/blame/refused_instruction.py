@@ -38,7 +38,7 @@ def refused_instruction(program: Program, executor: Executor, *, seconds: float 
 
 
 def _fails(program: Program, executor: Executor, last: HloInstruction) -> bool:
-    """Whether the program that ends with an instruction fails."""
+    """Return True if the program that ends with an instruction fails."""
     entry = program.module.entry
     tried = part(program, entry, [last])
     made = [arguments_for(program, device) for device in range(program.devices)]

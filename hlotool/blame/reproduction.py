@@ -25,7 +25,7 @@ class Reproduction:
 
     text: str
     arguments: list[list[Array]]
-    #: whether the text, read again and run on the arguments, shows the finding
+    #: True if the text, read again and run on the arguments, shows the finding
     is_checked: bool
 
 

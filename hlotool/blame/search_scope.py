@@ -37,7 +37,7 @@ class SearchScope:
         return part(self.program, self.computation, targets, cut, self.order)
 
     def run(self, tried: ProgramPart) -> Trial:
-        """What the executor gives for a part that stands in a module of its own."""
+        """Run a part that is in a module of its own on the executor."""
         rows = self.values.of(tried.fed)
         # Parts of a manual region, which only the whole program splits over devices, are for fewer.
         can_run = bool(tried.computed) and tried.program.devices == len(rows)
@@ -61,7 +61,7 @@ def steps_of(tried: ProgramPart) -> list[HloInstruction]:
 
 
 def sources(instruction: HloInstruction) -> Iterator[HloInstruction]:
-    """What an instruction takes; of tuples that are only handed on, what they hold."""
+    """Yield the operands of an instruction; of tuples that are only forwarded, their members."""
     for operand in instruction.operands:
         source = operand
         while source.opcode == "get-tuple-element":

@@ -136,7 +136,7 @@ class _Whole:
         return self.scope.part(list(dict.fromkeys(wanted)) or [self.scope.computation.root], ())
 
     def _judged(self, search: _Search, trial: Trial, tried: Sequence[int]) -> _Located | None:
-        """What is behind the worst verdict on the whole; before the results that were `tried` nothing was found."""
+        """Search behind the worst verdict on the whole; before the results that were `tried` nothing was found."""
         scope = self.scope
         open_ = wrong = None
         for judged in scope.bench.judged(trial.part, trial.arguments, trial.given, trial.reference,
@@ -165,7 +165,7 @@ class _Search:
     scope: SearchScope
 
     def within(self, tried: ProgramPart) -> _Located | None:
-        """What is wrong by itself inside a part, which as a whole is not judged."""
+        """Search a part, which as a whole is not judged, for what is wrong by itself."""
         steps = steps_of(tried)
         if len(steps) <= 1:
             return self._entered(tried, steps[0]) if steps else None
@@ -181,7 +181,7 @@ class _Search:
         return None
 
     def locate(self, trial: Trial) -> _Located | None:
-        """What is wrong by itself inside of what was run, or, where nothing is, what acts together there."""
+        """Search what was run for what is wrong by itself, or, where nothing is, for what acts together there."""
         found = self.within(trial.part)
         if found is not None:
             return found
@@ -197,7 +197,7 @@ class _Search:
         return fixed if fixed is not None else _Located(wrong, self.scope.path, steps[0] if steps else wrong.owner)
 
     def _alone(self, trial: Trial) -> Wrong | None:
-        """What is wrong of a part that is compiled alone: with the result that is farthest off only, or with all."""
+        """Search a part that is compiled alone: with the result that is farthest off only, or with all."""
         scope, tried = self.scope, trial.part
         if len(tried.targets) == 1 and not trial.is_shared:
             return scope.judge(trial)
@@ -207,14 +207,14 @@ class _Search:
         return scope.first_wrong(tried) if trial.is_shared else scope.judge(trial)
 
     def _together(self, wrong: Wrong) -> _Located:
-        """What acts together to make a part wrong."""
+        """Search a part for instructions that are wrong together only."""
         best, instruction, others = acting_together(self.scope, wrong)
         steps = steps_of(best.part)
         entered = self._entered(best.part, steps[0]) if len(steps) == 1 else None
         return entered if entered is not None else _Located(best, self.scope.path, instruction, others)
 
     def _among_constants(self, wrong: Wrong, step: HloInstruction) -> _Located | None:
-        """What the last step takes that no argument changes, where that is wrong already."""
+        """Search the operands of the last step that no argument changes, as they may be wrong already."""
         scope = self.scope
         fixed = [i for i in wrong.part.computed if i.opcode not in FORWARDING and i is not step
                  and is_cuttable(i)]
@@ -259,7 +259,7 @@ class _Search:
 
 
 def _first_of(searches: Iterable[tuple[_Search, Trial]]) -> _Located | None:
-    """What the first search finds in its trial; those far from the reference come first, for they need no verdict."""
+    """Return the first finding of the searches; trials far from the reference need no verdict and go first."""
     near = []
     for search, trial in searches:
         look, _ = trial.farthest

@@ -51,7 +51,7 @@ class ConformanceCase:
 
     @property
     def is_bad(self) -> bool:
-        """Whether the program is to be refused."""
+        """Return True if the program is to be refused."""
         return self.expected_code is not None
 
     @property

@@ -1,4 +1,4 @@
-"""Whether an executor gave what a case expects: the verdict of hlotool.verdict, held to what operations declare.
+"""Verdicts on cases: those of hlotool.verdict, held to what operations declare.
 
 A case about an operation gets no rounding for free but what the operations in it declare (`Op.ulps_of`; several add
 like independent errors), so that one that is exact has to be exact; where that is not enough, samples with other

@@ -47,7 +47,7 @@ class Changes:
 
 
 def changes(old: Iterable[Record], new: Iterable[Record]) -> Changes:
-    """What became of each case between two runs, by suite, name and executor."""
+    """Changes of each case between two runs, by suite, name and executor."""
     before, after = ({(r["suite"], r["case"], r["executor"]): r for r in records} for records in (old, new))
     found = Changes()
     for key in sorted(before.keys() | after.keys()):

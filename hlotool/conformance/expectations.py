@@ -1,4 +1,4 @@
-"""What is expected to fail, where, and why: TOML files, one for each executor, and those of users.
+"""Failures that are expected, where, and why: TOML files, one for each executor, and those of users.
 
     executor = "pjrt:*"                  # of the whole file; a condition like those below
 
@@ -69,19 +69,19 @@ class Expectation:
     source: str = ""
 
     def covers(self, case: ConformanceCase, facts: Mapping[str, str]) -> bool:
-        """Whether the entry speaks of a case on an executor of which those facts hold."""
+        """Return True if the entry covers a case on an executor with those facts."""
         return (_fits(case.name, self.cases) and _fits(case.opcode, self.ops) and _fits(case.dtype, self.types)
                 and _fits(case.edge, self.edges)
                 and all(fnmatch.fnmatchcase(facts.get(key, ""), pattern) for key, pattern in self.conditions)
                 and _is_version(facts.get("jaxlib", ""), self.jaxlib))
 
     def explains(self, outcome: CaseOutcome) -> bool:
-        """Whether a failure is of the kind that the entry expects."""
+        """Return True if a failure is of the kind that the entry expects."""
         return outcome.status in self.statuses and re.search(self.detail, outcome.detail) is not None
 
 
 class CaseVerdict(enum.StrEnum):
-    """What a status means in the light of the expectations."""
+    """Meanings of a status in the light of the expectations."""
 
     PASSED = "passed"
     #: it failed as an entry says that it would

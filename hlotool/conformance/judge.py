@@ -122,7 +122,7 @@ class _CaseWork:
 
 @dataclass(frozen=True)
 class _Asking:
-    """What is asked about cases, step by step; what fails has its outcome and is asked no more."""
+    """Questions about cases, step by step; a case that fails has its outcome and is asked no more."""
 
     executor: str
     time_limit: float
@@ -202,7 +202,7 @@ class _Asking:
                 one.outcome = CaseOutcome(Status.TIME_OUT, f"no verdict: {_sentence(found)}")
 
     def _values(self, work: Sequence[_CaseWork], executor: str) -> Iterable[tuple[_CaseWork, PerDevice | HloError]]:
-        """What an executor gives for each case; those with as many devices are asked together."""
+        """Return an executor's results for each case; cases with as many devices are asked together."""
         found: dict[int, Any] = {}
         groups: dict[tuple[int, int], list[_CaseWork]] = {}
         for number, one in enumerate(work):

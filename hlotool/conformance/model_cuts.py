@@ -73,7 +73,7 @@ def _instructions(computation: HloComputation, seen: set[HloComputation]
 
 
 def _stands_alone(instruction: HloInstruction) -> bool:
-    """Whether an instruction is a program with its operands as parameters."""
+    """Return True if an instruction is a program with its operands as parameters."""
     shapes = [s for i in (instruction, *instruction.operands) for s in leaves(i.shape)]
     is_half = instruction.opcode.endswith(ASYNC_STEPS) or instruction.opcode in ("send", "recv")
     return not is_half and all(s.is_array for s in shapes) and not any(

@@ -1,4 +1,4 @@
-"""What became of one case on one executor."""
+"""Outcome of one case on one executor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 class Status(enum.StrEnum):
-    """What became of a case."""
+    """Kinds of outcomes of a case."""
 
     PASS = "pass"
     MISMATCH = "mismatch"

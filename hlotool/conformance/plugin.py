@@ -244,7 +244,7 @@ class CaseItem(pytest.Item):
         self._raise(outcome, verdict, entry)
 
     def _found(self, session: _Session) -> tuple[CaseOutcome, CaseVerdict, Expectation | None] | None:
-        """What became of the case and what that means; None where time was over before that was settled."""
+        """Return the outcome of the case and its meaning; None where time was over before that was settled."""
         if session.is_over and not session.has_outcomes:
             return None
         facts = session.facts(self.executor)
@@ -342,16 +342,16 @@ class _Session:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time for all cases is over."""
+        """Return True if the time for all cases is over."""
         return self.ends is not None and time.monotonic() >= self.ends
 
     @property
     def has_outcomes(self) -> bool:
-        """Whether there are outcomes of cases whose turn has not come."""
+        """Return True if there are outcomes of cases whose turn has not come."""
         return bool(self._outcomes)
 
     def outcome_of(self, item: CaseItem) -> CaseOutcome:
-        """What became of a case; its neighbours are asked with it."""
+        """Return the outcome of a case; its neighbours are asked with it."""
         if item.nodeid not in self._outcomes:
             members = self._groups.get(_group(item.nodeid), [])
             at = members.index(item) if item in members else -1
@@ -388,7 +388,7 @@ class _Session:
             raise pytest.UsageError("; ".join(d.message for d in error.diagnostics)) from error
 
     def facts(self, executor: str) -> Mapping[str, str]:
-        """What is known of an executor. Raises HloError for one that is not there."""
+        """Return the facts about an executor. Raises HloError for one that is not there."""
         if executor not in self._facts:
             asked = REFERENCE if executor == VERIFIER else executor
             self._facts[executor] = {**describe_executor(asked), "executor": executor}

@@ -1,4 +1,4 @@
-"""What a run found: a record for each case and executor, tables, JSON and HTML.
+"""Reports of a run: a record for each case and executor, tables, JSON and HTML.
 
 The JSON has the form of report.schema.json; HTML is one page that needs nothing else.
 """
@@ -160,7 +160,7 @@ def _heading(report: dict[str, Any]) -> str:
 
 
 def _failures(records: Iterable[Record]) -> list[Record]:
-    """What did not pass, unexplained first."""
+    """Return the records that did not pass, unexplained ones first."""
     order = {v: n for n, v in enumerate(
         (CaseVerdict.UNEXPLAINED, CaseVerdict.UNEXPECTED_PASS, CaseVerdict.FLAKY, CaseVerdict.EXPLAINED,
          CaseVerdict.UNDECIDED, CaseVerdict.UNSUPPORTED))}

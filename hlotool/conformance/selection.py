@@ -1,4 +1,4 @@
-"""What is chosen of the suites."""
+"""Cases chosen of the suites."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def executor_words(values: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Selection:
-    """What to run, as far as it is not pytest's own to say."""
+    """Choice of what to run, as far as it is not pytest's own."""
 
     suites: tuple[str, ...] = ()
     executors: tuple[str, ...] = ("pjrt:cpu",)
@@ -45,7 +45,7 @@ class Selection:
     time_limit: float = TIME_LIMIT
 
     def takes(self, case: ConformanceCase) -> bool:
-        """Whether a case is about the chosen operations and element types."""
+        """Return True if a case is about the chosen operations and element types."""
         return self.takes_op(case.opcode) and self.takes_type(case.dtype)
 
     def takes_op(self, opcode: str) -> bool:

@@ -56,7 +56,7 @@ class Sighting:
 
 @dataclass
 class BatchReport:
-    """What became of a batch."""
+    """Outcome of a batch."""
 
     batch: int
     programs: int = 0
@@ -103,7 +103,7 @@ def judge_programs(plan: Plan, batch: int, programs: Iterable[Subject]) -> Batch
 
 
 def computed(subjects: Sequence[Subject], plan: Plan) -> list[Any]:
-    """What the executor gives for each program, or the HloError; those of one device are compiled together."""
+    """Return the executor's results for each program, or the HloError; programs of one device are compiled together."""
     found: list[Any] = [None] * len(subjects)
     groups: dict[int, list[int]] = {}
     for number, subject in enumerate(subjects):
@@ -159,7 +159,7 @@ def _looked_at(subject: Subject, given: Any, plan: Plan, outcomes: Counter[str])
 
 
 def _confirmed(subject: Subject, first: Judgement, evidence: Evidence, plan: Plan) -> Iterator[Sighting]:
-    """What looked wrong among others, run alone."""
+    """Run alone what looked wrong among others."""
     try:
         alone = run_text(subject.text, subject.rows, plan.executor, devices=len(subject.rows),
                          time_limit=plan.time_limit)
@@ -200,7 +200,7 @@ def _unlike(subject: Subject, reference: Sequence[Sequence[Array]]) -> str:
 
 
 def _failure(subject: Subject, error: HloError, plan: Plan) -> Sighting | None:
-    """What an executor that gives no values has done wrong; None: it does not have what the program needs."""
+    """Return the kind of failure where an executor gives no values; None: it lacks what the program needs."""
     first = error.diagnostics[0]
     if first.code.startswith(_NOT_THERE) or _UNIMPLEMENTED.search(first.message):
         return None
@@ -237,7 +237,7 @@ def _entries() -> tuple[Any, ...]:
 
 
 def _is_left_out(subject: Subject, executor: str) -> bool:
-    """Whether a program is known to end the executor's process, or to keep it waiting."""
+    """Return True if a program is known to end the executor's process, or to keep it waiting."""
     if not subject.opcode:
         return False
     facts, case = _facts(executor), _case(subject)

@@ -33,7 +33,7 @@ _TICK = 0.2
 
 
 class Keeper(Protocol):
-    """What remembers a campaign (campaign_folder.py)."""
+    """Memory of a campaign (campaign_folder.py)."""
 
     def keep_batch(self, report: BatchReport) -> None: ...
     def keep_class(self, found: FindingClass, plan: Plan) -> None: ...
@@ -55,7 +55,7 @@ class Limits:
 
 @dataclass
 class Tally:
-    """What a campaign has done and found so far."""
+    """Counts and findings of a campaign so far."""
 
     plan: Plan
     programs: int = 0
@@ -96,7 +96,7 @@ class Tally:
             self.pending.append(sighting)
 
     def is_likely(self, sighting: Sighting) -> bool:
-        """Whether a sighting is very likely of a class that is known, which then counts it."""
+        """Return True if a sighting is very likely of a class that is known, which then counts it."""
         found = likely_class(sighting, self.classes.values())
         if found is not None:
             found.likely += 1
@@ -237,7 +237,7 @@ class Campaign:
         return None
 
     def _is_drawn(self) -> bool:
-        """Whether all programs are drawn that are asked for."""
+        """Return True if all programs are drawn that are asked for."""
         wanted = self.limits.programs
         if wanted is None:
             return False

@@ -1,4 +1,4 @@
-"""What a campaign found, as text of 80 columns and as a record; fuzz.schema.json describes the record."""
+"""Findings of a campaign as text of 80 columns and as a record; fuzz.schema.json describes the record."""
 
 from __future__ import annotations
 

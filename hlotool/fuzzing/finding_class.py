@@ -36,7 +36,7 @@ class FindingClass:
 
     @property
     def is_ours(self) -> bool:
-        """Whether hlotool itself is wrong."""
+        """Return True if hlotool itself is wrong."""
         return self.best.kind in OURS
 
     def add(self, other: Followed) -> None:
@@ -60,7 +60,7 @@ class FindingClass:
 
 
 def likeness(sighting: Sighting) -> tuple[str, str]:
-    """What two sightings share that need not both be made small: the kind, and what the program was drawn for."""
+    """Return a key that sightings share which need not all be made small: the kind, and the program's purpose."""
     subject = sighting.subject
     about = subject.rule or subject.opcode or " ".join(sorted(opcodes_in(subject.text)))
     return sighting.kind, about

@@ -215,7 +215,7 @@ def wrap_value(target: HloInstruction, dice: random.Random) -> tuple[HloModule, 
 
 
 def can_outline(target: HloInstruction) -> bool:
-    """Whether an instruction can be computed in a computation of its own."""
+    """Return True if an instruction can be computed in a computation of its own."""
     record = OPS.get(target.opcode)
     shapes = [target.shape, *(o.shape for o in target.operands)]
     return (record is not None and bool(target.operands) and not {"collective", "random"} & set(record.flags)

@@ -21,7 +21,7 @@ _REDUCING = opcodes(lambda flow: flow.folds)
 
 
 def is_open(module: HloModule, rows: Sequence[Sequence[Array]]) -> bool:
-    """Whether the documents leave open what a program gives on those arguments."""
+    """Return True if the documents leave open what a program gives on those arguments."""
     return (any(_is_open_fold(i) for i in module.find_all(*_REDUCING)) or _has_subnormal(rows)
             or (_has_nan(rows) and bool(module.find_all("sort", "topk"))))
 
@@ -42,7 +42,7 @@ def _is_open_fold(instruction: HloInstruction) -> bool:
 
 
 def _is_identity(start: HloInstruction, opcode: str) -> bool:
-    """Whether an initial value is a constant that the operation leaves everything as it is with."""
+    """Return True if an initial value is a constant that the operation leaves everything as it is with."""
     import numpy as np
 
     while start.opcode in ("convert", "copy", "reshape", "broadcast"):

@@ -1,4 +1,4 @@
-"""What is done about a sighting: it is reduced, its rule and pass are named, and it is bundled."""
+"""Follow-up of a sighting: it is reduced, its rule and pass are named, and it is bundled."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Followed:
     element_types: tuple[str, ...] = ()
     #: in all computations, parameters and constants among them
     instructions: int = 0
-    #: whether the reduction showed what it was to keep
+    #: True if the reduction showed what it was to keep
     is_reduced: bool = False
     bundle: bytes = b""
     issue: str = ""
@@ -67,7 +67,7 @@ class Followed:
 
     @property
     def key(self) -> tuple[str, str, str, tuple[str, ...]]:
-        """What makes two of them one class: kind, pass, rule and opcodes."""
+        """Return the key of its class: kind, pass, rule and opcodes."""
         return self.kind, self.guilty_pass, self.rule, self.opcodes
 
     @property
@@ -98,7 +98,7 @@ class _Here(Interest):
 
 
 def test_of(sighting: Sighting, plan: Plan) -> Interest | None:
-    """What a sighting is to show again; None: nothing."""
+    """Return the test that a sighting must pass again; None: there is none."""
     limit = plan.time_limit
     if sighting.kind in ("crash", "refused", "run-time error"):
         return Failure(plan.executor, "", limit)
@@ -130,7 +130,7 @@ def follow_up(sighting: Sighting, plan: Plan, seconds: float) -> Followed:
 
 
 def as_it_was_drawn(sighting: Sighting, why: str) -> Followed:
-    """What is known of a sighting whose following up ended its process: the program as it was drawn, not smaller."""
+    """Return the facts about a sighting whose follow-up ended its process: the program is as it was drawn."""
     subject = sighting.subject
     found = Followed(sighting, sighting.kind, sighting.said, subject.text, subject.rows, problems=[why])
     with contextlib.suppress(HloError):
@@ -197,7 +197,7 @@ def rule_followed(module: HloModule, rows: Rows, plan: Plan) -> str:
 
 
 def _is_followed(found: RuleMatch, target: HloInstruction, module: HloModule, rows: Rows, given: list[Any]) -> bool:
-    """Whether the results are those of a module in which the rule is applied, and not those of the module."""
+    """Return True if the results are those of a module in which the rule is applied, and not those of the module."""
     import numpy as np
 
     plain = evaluate_program(Program(module), rows)[0]
@@ -215,7 +215,7 @@ def _is_followed(found: RuleMatch, target: HloInstruction, module: HloModule, ro
 
 
 def _is_near(one: Any, other: Any) -> Any:
-    """Whether elements are the same but for last bits; a number is never next to infinity."""
+    """Return for each element True if both are the same but for last bits; a number is never next to infinity."""
     import numpy as np
 
     from hlotool.numerics import ulp_distance

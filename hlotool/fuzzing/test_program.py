@@ -36,7 +36,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a campaign draws from, and what it asks."""
+    """Sources and questions of a campaign."""
 
     seed: int = 0
     executor: str = "pjrt:cpu"

@@ -99,7 +99,7 @@ class Bundle:
 
 
 def can_bundle(test: Interest) -> bool:
-    """Whether a test may stand in a bundle: programs of a user's may not, for nobody else shall run them."""
+    """Return True if a bundle may hold a test: programs of a user's are refused, for nobody else shall run them."""
     return any(type(test) is t for t, _ in _TESTS.values())
 
 

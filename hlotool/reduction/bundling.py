@@ -1,4 +1,4 @@
-"""What a bundle says of a failure: values on both sides and at higher precision, the guilty operation, versions."""
+"""The report in a bundle: values on both sides and at higher precision, the guilty operation, versions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHOWN = 16
 
 @dataclass
 class Account:
-    """What is known of a wrong value."""
+    """Facts about a wrong value."""
 
     index: tuple[int, ...] = ()
     result: int = 0
@@ -61,7 +61,7 @@ def bundle_of(candidate: Candidate, test: Interest, seen: Observation, command: 
 
 
 def versions_here(test: Interest) -> dict[str, str]:
-    """What a failure may hang on, in this place: hlotool, its libraries, and what stands behind the executor."""
+    """Return what a failure may depend on, in this place: versions of hlotool, its libraries, and the executor."""
     executor = getattr(test, "executor", "reference")
     try:
         found = describe_executor(executor)
@@ -210,7 +210,7 @@ def _operations(instructions: list[HloInstruction]) -> str:
 
 
 def _specified(instruction: HloInstruction) -> str:
-    """What the specification says of an operation: its meaning in one sentence, and where that stands."""
+    """Return what the specification says of an operation: its meaning in one sentence, and the source."""
     record = OPS.get(instruction.opcode)
     if record is None or not record.doc:
         return ""

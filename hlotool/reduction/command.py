@@ -44,7 +44,7 @@ class Command(Interest):
 
     @property
     def takes_arguments(self) -> bool:
-        """Whether the command gets a file of arguments."""
+        """Return True if the command gets a file of arguments."""
         return any("{args}" in word for word in self.words)
 
     def describe(self) -> str:

@@ -1,4 +1,4 @@
-"""What must still be seen of a candidate: a test of interest gives its *sign*, and a candidate is interesting as long
+"""Tests of interest: a test gives the *sign* of a candidate, and a candidate is interesting as long
 as its sign is that of the original.
 
     WrongResult  an executor is wrong, or two modules differ; the sign is the kind of the difference
@@ -28,7 +28,7 @@ from hlotool.verdict import OutOfTime, Watch
 
 @dataclass(frozen=True)
 class Observation:
-    """What was seen of a candidate: signs (none: nothing wrong), the worst one first, and a sentence for people."""
+    """Signs of a candidate, the worst one first (none: nothing is wrong), and a sentence for people."""
 
     signs: tuple[str, ...] = ()
     said: str = ""
@@ -43,16 +43,16 @@ NOTHING = Observation()
 class Interest(abc.ABC):
     """A test of interest."""
 
-    #: whether the values of arguments matter, so that what is cut off must be handed in with its value
+    #: True if the values of arguments matter, so that what is cut off must be handed in with its value
     needs_values: ClassVar[bool] = True
-    #: whether it starts programs of the user's, in this process's folder and environment
+    #: True if it starts programs of the user's, in this process's folder and environment
     is_own_process: ClassVar[bool] = False
-    #: whether two askings may give two answers
+    #: True if two askings may give two answers
     may_be_flaky: ClassVar[bool] = True
 
     @abc.abstractmethod
     def look(self, candidate: Candidate) -> Observation:
-        """What the candidate shows. Raises HloError where it cannot be asked."""
+        """Return what the candidate shows. Raises HloError where it cannot be asked."""
 
     @abc.abstractmethod
     def describe(self) -> str:
@@ -151,7 +151,7 @@ class Failure(Interest):
 
     @property
     def sign(self) -> str:
-        """What is seen where the message is."""
+        """Return the sign of a failure with the message."""
         return f"message {self.message}"
 
     def plain(self, said: str) -> Failure:
@@ -217,7 +217,7 @@ class ReportedCode(Interest):
 
     @property
     def runs(self) -> bool:
-        """Whether the module has to run to show the code."""
+        """Return True if the module has to run to show the code."""
         return self.code.startswith("E")
 
     def describe(self) -> str:

@@ -103,7 +103,7 @@ class Asker:
     # One candidate.
 
     def look(self, candidate: Candidate) -> Observation:
-        """What the test says of a candidate, once. Failures of the asking are no sighting."""
+        """Ask the test about a candidate, once. Failures of the asking show nothing."""
         self.asked += 1
         self._under_way.add(id(candidate))
         try:
@@ -153,7 +153,7 @@ class Asker:
         return found
 
     def is_interesting(self, candidate: Candidate) -> bool:
-        """Whether a candidate shows the failure; asked as often as that takes."""
+        """Return True if a candidate shows the failure; ask as often as that takes."""
         key = candidate.key
         if key not in self.known:
             self.known[key] = any(self.sign in self.look(candidate).signs for _ in range(self.repeats))
@@ -192,7 +192,7 @@ class Asker:
 
 
 def looked(test: Interest, candidate: Candidate, allowed: frozenset[str]) -> Observation:
-    """What a test says of a candidate, in the child process; nothing where the module is not valid."""
+    """Ask a test about a candidate, in the child process; an invalid module shows nothing."""
     from hlotool.passes.verify import verify
 
     for module in (candidate.module, candidate.other):

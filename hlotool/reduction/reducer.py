@@ -76,15 +76,15 @@ class Reduction:
     last: Asked
     asked: int = 0
     seconds: float = 0.0
-    #: whether no step gets any further; time was not over
+    #: True if no step gets any further; time was not over
     is_complete: bool = True
     done: dict[str, int] = field(default_factory=dict)
-    #: whether the user ended the search: the candidate is the best until then, and was not asked again
+    #: True if the user ended the search: the candidate is the best until then, and was not asked again
     is_interrupted: bool = False
 
     @property
     def is_flaky(self) -> bool:
-        """Whether the failure comes and goes."""
+        """Return True if the failure comes and goes."""
         return self.first.seen < self.first.times or self.last.seen < self.last.times
 
     @property
@@ -226,7 +226,7 @@ def _read_again(candidate: Candidate) -> Candidate:
 
 
 def _header(original: Candidate) -> Attributes:
-    """What sections say of replicas and partitions, where the module says it or its groups ask for it."""
+    """Return the counts of replicas and partitions for sections, as the module states or its groups imply them."""
     header = original.module.attributes
     found = {n: header[n] for n in ("replica_count", "num_partitions") if n in header}
     if not found and original.rows is not None:

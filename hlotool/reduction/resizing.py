@@ -172,7 +172,7 @@ def _sizes(base: Candidate) -> Iterator[Resizing]:
 
 
 def _together(size: int, new: int, sizes: list[int]) -> Iterator[dict[int, int]]:
-    """What changes with a size: nothing else, its multiples, its neighbours."""
+    """Yield the sizes that change with one: none, its multiples, its neighbours."""
     yield {size: new}
     multiples = {s: s // size * new for s in sizes if s % size == 0}
     if len(multiples) > 1:

@@ -1,4 +1,4 @@
-"""What every step of a reduction works on: the best candidate so far, and the one who asks."""
+"""State that every step of a reduction works on: the best candidate so far, and the asker."""
 
 from __future__ import annotations
 
