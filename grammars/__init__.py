@@ -14,9 +14,24 @@ from hlotool.grammars.notation import (
     source_of,
     strings_of,
 )
-from hlotool.grammars.patterns import FLAGS, Child, Form, beginning, forms, forms_of, pattern, plain, terminal
+from hlotool.grammars.patterns import FLAGS, Alternative, Group, beginning, forms, forms_of, pattern, plain, terminal
 
 __all__ = [
-    "FLAGS", "FOLDER", "Child", "Form", "Grammar", "beginning", "forms", "forms_of", "grammar", "names", "pattern",
-    "plain", "read_grammar", "references", "source_of", "strings_of", "terminal",
+    "FLAGS",
+    "FOLDER",
+    "Alternative",
+    "Grammar",
+    "Group",
+    "beginning",
+    "forms",
+    "forms_of",
+    "grammar",
+    "names",
+    "pattern",
+    "plain",
+    "read_grammar",
+    "references",
+    "source_of",
+    "strings_of",
+    "terminal",
 ]

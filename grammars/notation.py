@@ -77,7 +77,7 @@ Part = Token | Reference | Sequence | Choice | Maybe | Repeated
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class GrammarRule:
     """A rule: its alternatives, each with the name that its value is built by."""
 
     name: str
@@ -106,7 +106,7 @@ class Grammar:
     name: str
     #: terminal to its regular expression
     terminals: dict[str, str] = field(default_factory=dict)
-    rules: dict[str, Rule] = field(default_factory=dict)
+    rules: dict[str, GrammarRule] = field(default_factory=dict)
     #: the terminals that may stand between any two tokens
     ignored: tuple[str, ...] = ()
 
@@ -138,7 +138,7 @@ def read_grammar(name: str, source: str) -> Grammar:
     for flags, rule, body in definitions:
         if not _is_terminal(rule):
             alternatives = tuple(_Reader(found, body, "!" in flags).alternatives(rule))
-            found.rules[rule] = Rule(rule, alternatives, "?" in flags, "!" in flags)
+            found.rules[rule] = GrammarRule(rule, alternatives, "?" in flags, "!" in flags)
     return found
 
 

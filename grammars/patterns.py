@@ -21,11 +21,11 @@ from hlotool.grammars.beginnings import token_name, up_to
 from hlotool.grammars.notation import (
     Choice,
     Grammar,
+    GrammarRule,
     Maybe,
     Part,
     Reference,
     Repeated,
-    Rule,
     Sequence,
     Token,
     grammar,
@@ -43,24 +43,24 @@ _ANY_CLASS = re.compile(r"\\[wWdDsSb]")
 
 
 @dataclass(frozen=True, slots=True)
-class Child:
+class Group:
     """The content of a group of an expression: a token, a rule, or a stretch in which children repeat."""
 
     #: the rule to read the group's text with; "" for a token
     rule: str = ""
     #: in a stretch: the expression that finds one child after the other, and what its groups hold
     search: re.Pattern[str] | None = None
-    inner: tuple[Child, ...] = ()
+    inner: tuple[Group, ...] = ()
     #: whether an absent child leaves None
     leaves_none: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class Alternative:
     """One alternative of a rule: its expression, its children, and the name that its value is built by."""
 
     expression: str
-    children: tuple[Child, ...]
+    children: tuple[Group, ...]
     builder: str
     #: whether one child alone stands for the rule
     is_transparent: bool
@@ -112,19 +112,19 @@ def beginning(grammar_name: str, rule: str, *, through: tuple[str, ...] = (), be
 
 
 @functools.cache
-def forms(grammar_name: str, rule: str) -> tuple[Form, ...]:
+def forms(grammar_name: str, rule: str) -> tuple[Alternative, ...]:
     """Return the alternatives of a rule."""
     return tuple(forms_of(grammar(grammar_name), rule))
 
 
-def forms_of(grammar: Grammar, name: str) -> Iterable[Form]:
+def forms_of(grammar: Grammar, name: str) -> Iterable[Alternative]:
     """Return the alternatives of a rule of a grammar."""
     rule = grammar.rules[name]
     for part, builder in rule.alternatives:
         writer = _Writer(grammar)
         writer.around.append(name)
         text = writer.blank + writer.part(part, frozenset([_END]), captures=True)
-        yield Form(text, tuple(writer.children), builder, rule.is_transparent and builder == name,
+        yield Alternative(text, tuple(writer.children), builder, rule.is_transparent and builder == name,
                    rule.keeps_all)
 
 
@@ -145,7 +145,7 @@ class _Writer:
         self._spaced = spaced
         #: whether parts may not be left to reading them later
         self._is_exact = is_exact
-        self.children: list[Child] = []
+        self.children: list[Group] = []
         #: the rules around the part at hand
         self.around: list[str] = []
         #: what may stand between tokens: most texts have their comments blanked before
@@ -154,7 +154,7 @@ class _Writer:
             self.blank = f"(?:{'|'.join(grammar.terminals[name] for name in grammar.ignored)})*+"
         self._written = _written(grammar, self.blank, is_exact, spaced)
 
-    def rule(self, rule: Rule, *, captures: bool) -> str:
+    def rule(self, rule: GrammarRule, *, captures: bool) -> str:
         self.around.append(rule.name)
         return self.part(rule.part, frozenset([_END]), captures=captures)
 
@@ -165,7 +165,7 @@ class _Writer:
                 if name in self._spaced:
                     regex = rf"(?<=\s){regex}(?=\s)"
                 kept = f"({_once(regex)})" if captures and is_kept else _once(regex)
-                self._add(Child(), captures and is_kept)
+                self._add(Group(), captures and is_kept)
                 return kept + self.blank
             case Reference(rule):
                 return self._reference(rule, follow, captures)
@@ -178,7 +178,7 @@ class _Writer:
             case Repeated(inner, least):
                 return self._repeated(inner, least, follow, captures)
 
-    def _add(self, child: Child, captures: bool) -> None:
+    def _add(self, child: Group, captures: bool) -> None:
         if captures:
             self.children.append(child)
 
@@ -186,11 +186,11 @@ class _Writer:
         rule = self._grammar.rules[name]
         if rule.is_inlined:
             return self.part(rule.part, follow, captures=captures)
-        self._add(Child(name), captures)
+        self._add(Group(name), captures)
         inner = self._inside(rule, follow)
         return f"({inner})" if captures else inner
 
-    def _inside(self, rule: Rule, follow: frozenset[str]) -> str:
+    def _inside(self, rule: GrammarRule, follow: frozenset[str]) -> str:
         """Return a rule inside of another."""
         is_recursive = rule.name in _recursive(self._grammar)
         if is_recursive and (rule.name in self.around or len(rule.alternatives) > 1):
@@ -209,7 +209,7 @@ class _Writer:
         is_delimited = all(token == _END or token.strip('"') in _DELIMITERS for token in follow)
         return self._any_balanced(rule) if is_delimited and not _has_comma(self._grammar, rule.part) else written
 
-    def _any_balanced(self, rule: Rule) -> str:
+    def _any_balanced(self, rule: GrammarRule) -> str:
         """Balanced text that begins as the rule does, and ends with the bracket that it ends with."""
         ends = {(_end_of(part, 0), _end_of(part, -1)) for part, _ in rule.alternatives}
         if all(end in _BRACKETS for end in ends):
@@ -227,7 +227,7 @@ class _Writer:
 
     def _choice(self, options: tuple[Part, ...], follow: frozenset[str], captures: bool) -> str:
         if captures and all(isinstance(o, Token) and o.is_kept for o in options):
-            self._add(Child(), captures)
+            self._add(Group(), captures)
             return f"((?>{'|'.join(o.regex for o in options if isinstance(o, Token))})){self.blank}"
         firsts = [self._first(o) for o in options]
         is_decided = sum(map(len, firsts)) == len(frozenset().union(*firsts)) and not any(map(self._is_empty, options))
@@ -238,7 +238,7 @@ class _Writer:
         before = len(self.children)
         written = self.part(inner, follow, captures=captures)
         if leaves_none:
-            self.children[before:] = [Child(c.rule, c.search, c.inner, True) for c in self.children[before:]]
+            self.children[before:] = [Group(c.rule, c.search, c.inner, True) for c in self.children[before:]]
         return f"{_group(written)}?{'' if self._first(inner) & follow else '+'}"
 
     def _repeated(self, inner: Part, least: int, follow: frozenset[str], captures: bool) -> str:
@@ -252,7 +252,7 @@ class _Writer:
         options = [finder.part(child, follow | first, captures=True) for child in self._kept(inner)]
         if not options:
             return written
-        self._add(Child("", re.compile("|".join(options), FLAGS), tuple(finder.children)), captures)
+        self._add(Group("", re.compile("|".join(options), FLAGS), tuple(finder.children)), captures)
         return f"({written})"
 
     def _kept(self, part: Part) -> list[Part]:

@@ -17,7 +17,7 @@ _NEXT_STATEMENT = re.compile(
 _FARTHEST = 20_000
 
 
-class Finding(NamedTuple):
+class Problem(NamedTuple):
     """A finding of a check of one instruction, without the instruction's place."""
 
     code: str
@@ -33,7 +33,7 @@ class Finding(NamedTuple):
     culprit: HloInstruction | None = None
 
 
-def report_finding(module: HloModule, instruction: HloInstruction, finding: Finding,
+def report_finding(module: HloModule, instruction: HloInstruction, finding: Problem,
                    severity: Severity = Severity.ERROR) -> Diagnostic:
     """Return the diagnostic of a finding about an instruction, with its fix."""
     code, message, part, help, replacement, is_certain, culprit = finding

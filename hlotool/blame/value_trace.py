@@ -11,7 +11,7 @@ from typing import Any
 
 from hlotool.blame.cuts import part
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import ARGUMENTS, Call, Executor, Moment, Path, Program, evaluate_program, rows_of
+from hlotool.execution import ARGUMENTS, Executor, Moment, Path, Program, RunningCall, evaluate_program, rows_of
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.ir.arrays import Array
 from hlotool.passes.edit import is_cuttable
@@ -46,19 +46,19 @@ class TracedNames:
     def name(self, path: Path, instruction: HloInstruction) -> str:
         """The name of an instruction's value in a call."""
         words: list[str] = []
-        above: Call | None = None
+        above: RunningCall | None = None
         for call in path:
             words.append(f"{self._own(above, call.caller)}[{call.iteration}]/")
             above = call
         return "".join(words) + self._own(above, instruction)
 
-    def _own(self, call: Call | None, instruction: HloInstruction) -> str:
+    def _own(self, call: RunningCall | None, instruction: HloInstruction) -> str:
         """The name in a computation, with that of the computation where another one of the same caller has it too."""
         if call is None or instruction.name not in self._shared_names(call):
             return instruction.name
         return f"{call.computation.name}/{instruction.name}"
 
-    def _shared_names(self, call: Call) -> frozenset[str]:
+    def _shared_names(self, call: RunningCall) -> frozenset[str]:
         key = (call.caller, call.computation)
         if key not in self._shared:
             own = {i.name for i in call.computation.instructions}

@@ -28,7 +28,7 @@ from hlotool.blame.probe import Bench, Trial, Wrong
 from hlotool.blame.reference_values import FORWARDING, ReferenceValues, Rows
 from hlotool.blame.search_scope import SearchScope, steps_of
 from hlotool.blame.segments import SEGMENTS, segment_trials
-from hlotool.execution import Call, Executor, Path, Program, leaves
+from hlotool.execution import Executor, Path, Program, RunningCall, leaves
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.numerics import Judgement, Kind, Look
 from hlotool.passes.edit import is_cuttable
@@ -250,7 +250,7 @@ class _Search:
 
         def searches() -> Iterator[tuple[_Search, Trial]]:
             for number, given in enumerate(self.scope.bench.run(whole.program, rows)):
-                path = (*self.scope.path, Call(caller, computation, first + number))
+                path = (*self.scope.path, RunningCall(caller, computation, first + number))
                 values = ReferenceValues(whole.program, rows[number])
                 inner = _Search(SearchScope(self.scope.program, self.scope.bench, computation, path, values))
                 yield inner, Trial(whole, rows[number], times[number].results(whole), given)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hlotool.builder.call_places import Place
+from hlotool.builder.call_places import CallPlace
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import Refused
 from hlotool.diagnostics import Diagnostic, Note, Severity
@@ -16,14 +16,14 @@ from hlotool.passes.codes import ASYNC_OPEN, NO_SHAPE
 from hlotool.passes.verify import verify
 
 
-def diagnostic_at(place: Place, code: str, message: str, help: str = "", severity: Severity = Severity.ERROR,
+def diagnostic_at(place: CallPlace, code: str, message: str, help: str = "", severity: Severity = Severity.ERROR,
                   notes: tuple[Note, ...] = ()) -> Diagnostic:
     """A diagnostic about a range of a Python file."""
     return Diagnostic(code, message, severity, place.line, place.column, place.end_line, place.end_column,
                       place.filename, notes, help)
 
 
-def finding_of(error: Refused | ConstraintError, place: Place, args: Iterable[Any],
+def finding_of(error: Refused | ConstraintError, place: CallPlace, args: Iterable[Any],
                function: str = "") -> Diagnostic:
     """The finding about a call, which speaks of the function that was called also where an operation refuses."""
     shapes = [a for arg in args for a in (arg if isinstance(arg, (list, tuple)) else (arg,))
@@ -43,7 +43,7 @@ def _speaking_of(function: str, message: str) -> str:
     return message if said else f"{function}: {message}"
 
 
-def verified(module: HloModule, places: Mapping[HloInstruction, Place]) -> list[Diagnostic]:
+def verified(module: HloModule, places: Mapping[HloInstruction, CallPlace]) -> list[Diagnostic]:
     """Return the findings of verification, at the lines that built the instructions."""
     instructions = list(module.instructions())
     for offset, instruction in enumerate(instructions):
@@ -62,9 +62,9 @@ def verified(module: HloModule, places: Mapping[HloInstruction, Place]) -> list[
 
 
 def _at_call(diagnostic: Diagnostic, instructions: list[HloInstruction],
-             places: Mapping[HloInstruction, Place]) -> Diagnostic:
+             places: Mapping[HloInstruction, CallPlace]) -> Diagnostic:
     index = diagnostic.line - 1
-    place = places.get(instructions[index], Place()) if 0 <= index < len(instructions) else Place()
+    place = places.get(instructions[index], CallPlace()) if 0 <= index < len(instructions) else CallPlace()
     message = diagnostic.message
     if 0 <= index < len(instructions):
         message = _speaking_of(place.function, f"{instructions[index].name}: {message}")

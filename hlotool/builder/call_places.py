@@ -15,7 +15,7 @@ _BETWEEN = (HERE, os.path.dirname(os.__file__) + os.sep + "contextlib.py")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CallPlace:
     """A range of a Python file, and the builder's function called there.
 
     Line and column count from 1, and 0 stands for nothing known.
@@ -37,12 +37,12 @@ def caller() -> FrameType | None:
     return frame
 
 
-def place_of(frame: FrameType | None) -> Place:
+def place_of(frame: FrameType | None) -> CallPlace:
     """The expression that a frame is at."""
     if frame is None:
-        return Place()
+        return CallPlace()
     positions = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
     line, end_line, column, end_column = next(positions, (None,) * 4)
     if line is None or column is None or end_column is None:
-        return Place(frame.f_code.co_filename, frame.f_lineno, 1, frame.f_lineno, 2)
-    return Place(frame.f_code.co_filename, line, column + 1, end_line or line, end_column + 1)
+        return CallPlace(frame.f_code.co_filename, frame.f_lineno, 1, frame.f_lineno, 2)
+    return CallPlace(frame.f_code.co_filename, line, column + 1, end_line or line, end_column + 1)

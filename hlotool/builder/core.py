@@ -10,11 +10,11 @@ from typing import Any, Literal, NoReturn, TypeAlias
 from hlotool.builder.argument_types import COMMON
 from hlotool.builder.broadcasting import Steps, matched
 from hlotool.builder.call_findings import diagnostic_at, finding_of
-from hlotool.builder.call_places import Place, caller, place_of
+from hlotool.builder.call_places import CallPlace, caller, place_of
 from hlotool.builder.callees import function_name, is_ours, parameter_names
 from hlotool.builder.codes import ARGUMENTS, FOREIGN, NO_ATTRIBUTE, NO_COMPUTATION, NO_FUNCTION, NO_OPERAND, NO_ROOT
 from hlotool.builder.functions import FUNCTIONS, Function, camel, find
-from hlotool.builder.growing_computation import Body, joined, laid_out
+from hlotool.builder.growing_computation import GrowingBody, joined, laid_out
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import Refused, demand, is_users, marking_users, warn
 from hlotool.builder.python_values import attribute_value, is_weak, literal_of, metadata_of, shape_of
@@ -58,14 +58,14 @@ class Core:
         self.errors = errors
         self.has_metadata = metadata
         self.has_layouts = layouts
-        self._bodies = [Body(entry, is_entry=True)]
+        self._bodies = [GrowingBody(entry, is_entry=True)]
         self._computations: list[HloComputation] = []
         self._computation_names: set[str] = {entry}
         self._embedded: dict[int, tuple[Any, HloComputation]] = {}
         self._problems: list[Diagnostic] = []
-        self._places: dict[HloInstruction, Place] = {}
+        self._places: dict[HloInstruction, CallPlace] = {}
         self._depth = 0
-        self._place = Place()
+        self._place = CallPlace()
         self._attributes: dict[str, Any] = {}
         self._tables: dict[str, tuple[str, ...]] = {}
         self._aliases: list[Aliasing] = []
@@ -106,7 +106,7 @@ class Core:
             return self.failed()  # the call that made it was refused
         frame, body = caller(), self._bodies[-1]
         name = called if called in function.aliases else function.name
-        place = Place(frame.f_code.co_filename, frame.f_lineno, function=name) if frame else Place()
+        place = CallPlace(frame.f_code.co_filename, frame.f_lineno, function=name) if frame else CallPlace()
         before, self._place = self._place, place
         length, last, self._depth = len(body.instructions), body.last_transfer, 1
         try:
@@ -167,7 +167,7 @@ class Core:
     # Instructions
 
     @property
-    def body(self) -> Body:
+    def body(self) -> GrowingBody:
         """The computation in the making."""
         return self._bodies[-1]
 
@@ -383,9 +383,9 @@ class Core:
             made.computation = self.finished(body)
 
     @contextlib.contextmanager
-    def building(self, name: str, *, is_users: bool = True) -> Iterator[Body]:
+    def building(self, name: str, *, is_users: bool = True) -> Iterator[GrowingBody]:
         """Make calls go to a new computation; they are the user's own also while the builder is at work itself."""
-        body = Body(name)
+        body = GrowingBody(name)
         depth, place = self._depth, self._place
         self._bodies.append(body)
         if is_users:
@@ -406,13 +406,13 @@ class Core:
         finally:
             self._depth = depth
 
-    def finished(self, body: Body) -> HloComputation:
+    def finished(self, body: GrowingBody) -> HloComputation:
         """Return the computation of a body, with its result, put among those of the module."""
         self._complete(body)
         self._adopt(body.computation)
         return body.computation
 
-    def _complete(self, body: Body) -> None:
+    def _complete(self, body: GrowingBody) -> None:
         computation = body.computation
         if not body.instructions:
             message = f"the computation {computation.name} is empty"

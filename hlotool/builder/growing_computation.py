@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hlotool.builder.call_places import Place
+from hlotool.builder.call_places import CallPlace
 from hlotool.ir import (
     FrontendAttributes,
     HloComputation,
@@ -20,7 +20,7 @@ from hlotool.ir import (
 _FIELDS = ("op_type", "op_name", "source_file", "source_line")
 
 
-class Body:
+class GrowingBody:
     """A computation in the making."""
 
     def __init__(self, name: str, is_entry: bool = False) -> None:
@@ -76,7 +76,7 @@ class Body:
         if added:
             instruction.attributes = instruction.attributes | added
 
-    def metadata_for(self, opcode: str, place: Place | None) -> dict[str, Any]:
+    def metadata_for(self, opcode: str, place: CallPlace | None) -> dict[str, Any]:
         """Return the metadata of an instruction built at a place, by field; None for `place` where none is kept."""
         fields: dict[str, Any] = {}
         if place is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, Protocol
 
 from hlotool.builder.codes import NOT_PYTHON
-from hlotool.builder.growing_computation import Body
+from hlotool.builder.growing_computation import GrowingBody
 from hlotool.builder.problems import Refused
 from hlotool.ir import HloComputation, HloInstruction, Shape
 
@@ -47,7 +47,7 @@ class XlaOp:
     __array_priority__ = 1000  # so that numpy_array + op asks the op first
     __array_ufunc__ = None
 
-    def __init__(self, builder: Builder, body: Body, instruction: HloInstruction | None) -> None:
+    def __init__(self, builder: Builder, body: GrowingBody, instruction: HloInstruction | None) -> None:
         self.builder = builder
         self.body = body
         #: None for what an error stands in for (see XlaBuilder's `errors`)

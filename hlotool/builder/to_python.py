@@ -46,10 +46,10 @@ _RESERVED = frozenset({"b", "build", "float", "print", "XlaBuilder", *keyword.kw
 @no_collection()
 def to_python(module: HloModule) -> str:
     """Python code whose function `build` gives the module again."""
-    return _Writer(module).text()
+    return _ProgramWriter(module).text()
 
 
-class _Writer:
+class _ProgramWriter:
     def __init__(self, module: HloModule) -> None:
         declare_records()
         self.module = module
@@ -197,7 +197,7 @@ _DRESSING = frozenset({"sharding", "frontend_attributes", "backend_config", "sta
 Spelled = tuple[str, list[str]] | None
 
 
-_Speller: TypeAlias = "Callable[[_Writer, HloInstruction, list[str], Said], Spelled]"
+_Speller: TypeAlias = "Callable[[_ProgramWriter, HloInstruction, list[str], Said], Spelled]"
 #: opcode -> the documents' function that the code is easier to read with; all others have their operation's own
 _SPELLERS: dict[str, _Speller] = {}
 
@@ -212,7 +212,7 @@ def _spells(opcode: str) -> Callable[[_Speller], _Speller]:
 
 
 @_spells("parameter")
-def _parameter(w: _Writer, i: HloInstruction, operands: list[str], said: Said) -> Spelled:
+def _parameter(w: _ProgramWriter, i: HloInstruction, operands: list[str], said: Said) -> Spelled:
     if said == "unchecked" or i.parameter_number in w.numbers or i.parameter_number < 0:
         return None
     w.numbers.add(i.parameter_number)
@@ -222,24 +222,24 @@ def _parameter(w: _Writer, i: HloInstruction, operands: list[str], said: Said) -
 
 
 @_spells("constant")
-def _constant(w: _Writer, i: HloInstruction, operands: list[str], said: Said) -> Spelled:
+def _constant(w: _ProgramWriter, i: HloInstruction, operands: list[str], said: Said) -> Spelled:
     if said == "unchecked" or i.literal.shape is not i.shape or i.shape.is_tuple:
         return None
     return "Constant", [w._value("literal", i.literal)]
 
 
 @_spells("tuple")
-def _tuple(w: _Writer, i: HloInstruction, operands: list[str], said: Said) -> Spelled:
+def _tuple(w: _ProgramWriter, i: HloInstruction, operands: list[str], said: Said) -> Spelled:
     return ("Tuple", [f"[{', '.join(operands)}]"]) if said == "implied" else None
 
 
 @_spells("get-tuple-element")
-def _element(w: _Writer, i: HloInstruction, operands: list[str], said: Said) -> Spelled:
+def _element(w: _ProgramWriter, i: HloInstruction, operands: list[str], said: Said) -> Spelled:
     return ("GetTupleElement", [operands[0], str(i.attributes["index"])]) if said == "implied" else None
 
 
 @_spells("compare")
-def _compare(w: _Writer, i: HloInstruction, operands: list[str], said: Said) -> Spelled:
+def _compare(w: _ProgramWriter, i: HloInstruction, operands: list[str], said: Said) -> Spelled:
     a = i.attributes
     plain = said == "implied" and next(iter(a), "") == "direction" and set(a) <= {"direction"} | _DRESSING and (
         a["direction"] in ("EQ", "NE", "GE", "GT", "LE", "LT"))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Outcome:
+class LintOutcome:
     """What linting gave."""
 
     settings: Settings
@@ -40,7 +40,7 @@ class Outcome:
     by_pass: list[Introduced] | None = None
 
 
-def print_outcome(outcome: Outcome, args: argparse.Namespace) -> None:
+def print_outcome(outcome: LintOutcome, args: argparse.Namespace) -> None:
     """Findings on standard output or into the file, the summary on standard error."""
     if args.statistics:
         text = _statistics(outcome, args.format)
@@ -62,7 +62,7 @@ def print_outcome(outcome: Outcome, args: argparse.Namespace) -> None:
         complain(_summary(outcome))
 
 
-def _frames(outcome: Outcome, args: argparse.Namespace) -> str:
+def _frames(outcome: LintOutcome, args: argparse.Namespace) -> str:
     """Frames, an empty line behind each; the address of a rule stands in its first one."""
     stream: TextIO | None = None if args.output else sys.stdout
     drawn = renderer(outcome.sources, stream, args.color)
@@ -101,7 +101,7 @@ def _more(filename: str, left: Mapping[str, Counter[str]]) -> Iterator[str]:
         yield f"{visible(filename)}: {codes.total()} more ({listed}); --max-per-rule 0 shows them"
 
 
-def _statistics(outcome: Outcome, format: str) -> str:
+def _statistics(outcome: LintOutcome, format: str) -> str:
     """How often each code was met, most often first."""
     number = Counter((d.code, d.name, str(d.severity)) for d in outcome.found)
     fixable = Counter(d.code for d in outcome.found if d.fixes)
@@ -130,7 +130,7 @@ def _passes(modules: Sequence[Introduced]) -> Iterator[str]:
         yield f"{counted(quiet, 'module')} of which no pass introduced anything"
 
 
-def _summary(outcome: Outcome) -> str:
+def _summary(outcome: LintOutcome) -> str:
     """"2 errors in 3 files", and what is not counted in that."""
     rest = []
     if outcome.suppressed:

@@ -11,18 +11,18 @@ from pathlib import Path
 
 from hlotool.cli.console import INTERRUPTED, complain
 from hlotool.cli.inputs import module_of
-from hlotool.cli.lint_report import Outcome, print_outcome
+from hlotool.cli.lint_report import LintOutcome, print_outcome
 from hlotool.cli.whole_files import each_once, write_whole
 from hlotool.diagnostics import Diagnostic, Severity, visible
 from hlotool.diagnostics.render import counted, in_order
-from hlotool.linting import FAIL_ON, FileFindings, Job, Settings, Texts, find_files, lint_each
+from hlotool.linting import FAIL_ON, FileFindings, LintJob, Settings, SourceTexts, find_files, lint_each
 
 
 def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
     """Lint, print, and give the exit code."""
     files, skipped = find_files(args.paths, settings)
     files = each_once(files)
-    job = Job(settings, module_of, with_statements=args.by_pass)
+    job = LintJob(settings, module_of, with_statements=args.by_pass)
     done: dict[str, FileFindings] = {}
     is_interrupted = False
     try:
@@ -32,7 +32,7 @@ def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
     except KeyboardInterrupt:
         is_interrupted = True
     results = [done[file] for file in files if file in done]
-    outcome = Outcome(settings, Texts(results), [r.filename for r in results], skipped=skipped,
+    outcome = LintOutcome(settings, SourceTexts(results), [r.filename for r in results], skipped=skipped,
                       suppressed=sum(r.suppressed for r in results))
     problems = _plugin_problems(settings)
     found = in_order([*problems, *(d for r in results for d in r.diagnostics)])
@@ -56,7 +56,7 @@ def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
     return int(any(d.severity in FAIL_ON[settings.fail_on] for d in outcome.found))
 
 
-def _each(files: Sequence[str], job: Job, args: argparse.Namespace, watch: Callable[[str], None] | None
+def _each(files: Sequence[str], job: LintJob, args: argparse.Namespace, watch: Callable[[str], None] | None
           ) -> Iterator[tuple[str, FileFindings]]:
     """Each file with its findings; of many files those are kept for the next run."""
     if args.no_cache or len(files) < 2:
@@ -99,7 +99,7 @@ def _plugin_problems(settings: Settings) -> tuple[Diagnostic, ...]:
     return load_plugins(settings.plugins)
 
 
-def _introduced(results: Sequence[FileFindings], outcome: Outcome) -> list[Diagnostic]:
+def _introduced(results: Sequence[FileFindings], outcome: LintOutcome) -> list[Diagnostic]:
     """Return the findings that passes introduced, and all of files that belong to no chain of passes."""
     from hlotool.linting import introduced
 
@@ -109,7 +109,7 @@ def _introduced(results: Sequence[FileFindings], outcome: Outcome) -> list[Diagn
             *(d for r in results if r.filename not in covered for d in r.diagnostics)]
 
 
-def _new(path: Path, found: Sequence[Diagnostic], outcome: Outcome) -> list[Diagnostic]:
+def _new(path: Path, found: Sequence[Diagnostic], outcome: LintOutcome) -> list[Diagnostic]:
     """The findings that the baseline does not list. Raises HloError for a baseline that cannot be read."""
     from hlotool.linting import read_baseline
 
@@ -119,7 +119,7 @@ def _new(path: Path, found: Sequence[Diagnostic], outcome: Outcome) -> list[Diag
     return new
 
 
-def _write_baseline(path: Path, found: Sequence[Diagnostic], outcome: Outcome) -> int:
+def _write_baseline(path: Path, found: Sequence[Diagnostic], outcome: LintOutcome) -> int:
     from hlotool.linting import baseline_text
 
     write_whole(path, baseline_text(path, found, outcome.sources).encode("utf-8", "replace"))

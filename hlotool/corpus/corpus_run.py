@@ -10,8 +10,8 @@ from typing import Any
 from hlotool.corpus.corpus_inputs import CorpusInput, listed
 from hlotool.corpus.corpus_tasks import Task
 from hlotool.corpus.engines import dask, local
-from hlotool.corpus.part_work import PartDone, Work
-from hlotool.corpus.result_folder import Part, ResultFolder, ResultStore
+from hlotool.corpus.part_work import PartDone, PartWork
+from hlotool.corpus.result_folder import ResultFolder, ResultStore, RunPart
 
 #: inputs and bytes of a part at most: what is done again where a worker is killed
 MOST_INPUTS, MOST_BYTES = 2000, 64 << 20
@@ -77,7 +77,7 @@ def run_corpus(task: Task, paths: Iterable[str], out: str, *, version: str, engi
         left = results.begin(inputs, share, MOST_BYTES)
         report.parts = len(left)
         report.kept = len(inputs) - sum(len(part.inputs) for part in left)
-        work = Work(task, folder, seconds, memory)
+        work = PartWork(task, folder, seconds, memory)
         try:
             for done in _done(left, work, engine, scheduler, processes, lambda: watch(report)):
                 report.add(done)
@@ -88,7 +88,7 @@ def run_corpus(task: Task, paths: Iterable[str], out: str, *, version: str, engi
     return report
 
 
-def _done(parts: list[Part], work: Work, engine: str, scheduler: str | None, processes: int,
+def _done(parts: list[RunPart], work: PartWork, engine: str, scheduler: str | None, processes: int,
           watch: Callable[[], None]) -> Iterable[PartDone]:
     if not parts:
         return ()

@@ -23,8 +23,8 @@ from typing import Any
 from hlotool.corpus.codes import NO_ENGINE
 from hlotool.corpus.corpus_inputs import store_environment
 from hlotool.corpus.libraries import library
-from hlotool.corpus.part_work import PartDone, Stopped, Work, do_part
-from hlotool.corpus.result_folder import Part, ResultStore
+from hlotool.corpus.part_work import PartDone, PartWork, Stopped, do_part
+from hlotool.corpus.result_folder import ResultStore, RunPart
 from hlotool.diagnostics import Diagnostic, HloError, visible
 from hlotool.process import Child, processors
 
@@ -38,7 +38,7 @@ _AHEAD = 3
 _TO_REACH, _TO_CLOSE = 20, 1
 
 
-def local(parts: Sequence[Part], work: Work, processes: int, watch: Callable[[], None]) -> Iterator[PartDone]:
+def local(parts: Sequence[RunPart], work: PartWork, processes: int, watch: Callable[[], None]) -> Iterator[PartDone]:
     """Do the parts in so many processes of this machine. `watch` is called now and then."""
     left, done = deque(parts), queue.SimpleQueue[PartDone | BaseException]()
     environment = store_environment(itertools.chain.from_iterable(part.inputs for part in parts))
@@ -91,8 +91,8 @@ def _next(done: queue.SimpleQueue[PartDone | BaseException], watch: Callable[[],
         return found
 
 
-def dask(parts: Sequence[Part], work: Work, processes: int, watch: Callable[[], None], scheduler: str | None = None
-         ) -> Iterator[PartDone]:
+def dask(parts: Sequence[RunPart], work: PartWork, processes: int, watch: Callable[[], None],
+         scheduler: str | None = None) -> Iterator[PartDone]:
     """Do the parts on the workers of a scheduler, or of a cluster of so many processes of this machine.
 
     A part whose worker is killed is given to another one; one that ended several workers is done in this process's own
@@ -116,7 +116,7 @@ def dask(parts: Sequence[Part], work: Work, processes: int, watch: Callable[[], 
                     running[client.submit(in_worker, work, part, _version(), pure=False)] = part
 
 
-def _result(future: Any, part: Part, work: Work, watch: Callable[[], None]) -> PartDone:
+def _result(future: Any, part: RunPart, work: PartWork, watch: Callable[[], None]) -> PartDone:
     try:
         found: PartDone = future.result()
     except library("distributed").KilledWorker:
@@ -191,7 +191,7 @@ def _no_engine(message: str) -> HloError:
 _OF_THREAD = threading.local()
 
 
-def in_worker(work: Work, part: Part, version: str) -> PartDone:
+def in_worker(work: PartWork, part: RunPart, version: str) -> PartDone:
     """Do a part in a worker of Dask; each of its threads has a child of its own. Raises HloError (E174)."""
     if version != _version():
         raise _no_engine(f"a worker has hlotool {_version()}, not {version}")

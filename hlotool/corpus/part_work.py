@@ -10,12 +10,12 @@ from typing import Any
 from hlotool.corpus.corpus_tasks import Task
 from hlotool.corpus.libraries import library
 from hlotool.corpus.one_input import inputs_table, result_of
-from hlotool.corpus.result_folder import Part, ResultStore, write_part
+from hlotool.corpus.result_folder import ResultStore, RunPart, write_part
 from hlotool.process import Child
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class PartWork:
     """What is done with each part, wherever that is."""
 
     task: Task
@@ -39,7 +39,7 @@ class Stopped(Exception):
     """Nobody wants the part any more."""
 
 
-def do_part(child: Child, work: Work, part: Part, watch: Callable[[], None] = lambda: None) -> PartDone:
+def do_part(child: Child, work: PartWork, part: RunPart, watch: Callable[[], None] = lambda: None) -> PartDone:
     """Do a part and write it; `watch` is called now and then, and may raise. Raises OSError where writing fails."""
     tables: dict[str, list[Any]] = {}
     rows, statuses, first = [], Counter[str](), part.number << 32

@@ -62,7 +62,7 @@ class Dimension:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class FieldComparison:
     """`name = fusion.*`; what is not there equals nothing."""
 
     field: str
@@ -119,7 +119,7 @@ class Negated:
 
 
 Condition: TypeAlias = (
-    "Number | Dimension | Comparison | Search | Neighbour | Within | Mark | Joined | Negated")
+    "Number | Dimension | FieldComparison | Search | Neighbour | Within | Mark | Joined | Negated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def parse_query(text: str) -> Query:
     if len(text) > _LONGEST:
         raise query_error(text, f"a query of {len(text)} characters is too long", _LONGEST, len(text))
     try:
-        found: Query = parse_phrase("query", "start", text, _Builder, code=BAD_QUERY, what="a query")
+        found: Query = parse_phrase("query", "start", text, _QueryBuilder, code=BAD_QUERY, what="a query")
         _check_depth(found, len(text))
     except PhraseError as error:
         raise query_error(text, error.message, error.start, error.end) from None
@@ -164,7 +164,7 @@ def _check_depth(query: Query, length: int) -> None:
         waiting += [(p, depth + 1) for p in inner]
 
 
-class _Builder:
+class _QueryBuilder:
     """Builds the parts of a query; tokens know where they stand."""
 
     def start(self, opcode: Text, where: Any, condition: Condition | None) -> Query:
@@ -191,7 +191,7 @@ class _Builder:
         return Dimension(None if index is None else int(index), _plain_sign(comparison), _quantity(quantity, "dim"))
 
     def comparison(self, field: Any, sign: Any, text: Text) -> Condition:
-        return Comparison(str(field), _plain_sign(sign) == "=", text)
+        return FieldComparison(str(field), _plain_sign(sign) == "=", text)
 
     def search(self, field: Any, string: Any) -> Condition:
         quote = string[0]

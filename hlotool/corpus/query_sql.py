@@ -12,9 +12,9 @@ from typing import Any
 
 from hlotool.corpus.query_parts import (
     OF_MODULES,
-    Comparison,
     Condition,
     Dimension,
+    FieldComparison,
     Joined,
     Mark,
     Negated,
@@ -42,14 +42,14 @@ class Statement:
 
 def compiled(query: Query, modules: str) -> Statement:
     """The condition of a query; `modules` is SQL for the table of modules, without values."""
-    writer = _Writer(modules)
+    writer = _SqlWriter(modules)
     parts = [writer.opcode(query.opcode)]
     if query.condition is not None:
         parts.append(writer.condition(query.condition, is_negated=False))
     return Statement(" AND ".join(filter(None, parts)) or "true", writer.values)
 
 
-class _Writer:
+class _SqlWriter:
     """Writes conditions, the value of each `?` noted as it is written."""
 
     def __init__(self, modules: str) -> None:
@@ -89,7 +89,7 @@ class _Writer:
         place = part.index + 1 if part.index >= 0 else part.index
         return f"dims[{self._value(place)}] {part.comparison} {self._value(part.value)}"
 
-    def comparison(self, part: Comparison) -> str:
+    def comparison(self, part: FieldComparison) -> str:
         column = OF_MODULES.get(part.field, part.field)
         test = self._like(column, part.text) if part.text.is_pattern else f"{column} = {self._value(part.text.text)}"
         if not part.is_equal:
@@ -126,9 +126,9 @@ class _Writer:
         return "?"
 
 
-_TESTS: dict[type, Callable[[_Writer, Any], str]] = {
-    Number: _Writer.number, Dimension: _Writer.dimension, Comparison: _Writer.comparison, Search: _Writer.search,
-    Neighbour: _Writer.neighbour, Within: _Writer.within, Mark: _Writer.mark}
+_TESTS: dict[type, Callable[[_SqlWriter, Any], str]] = {
+    Number: _SqlWriter.number, Dimension: _SqlWriter.dimension, FieldComparison: _SqlWriter.comparison,
+    Search: _SqlWriter.search, Neighbour: _SqlWriter.neighbour, Within: _SqlWriter.within, Mark: _SqlWriter.mark}
 
 
 def _behind(begin: str) -> str:

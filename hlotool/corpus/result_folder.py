@@ -44,7 +44,7 @@ _GROUP_ROWS = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RunPart:
     """A group of inputs whose rows lie in one file of each table."""
 
     number: int
@@ -131,9 +131,9 @@ class ResultFolder:
     folder: ResultStore
     task: Task
     version: str
-    parts: list[Part] = field(default_factory=list)
+    parts: list[RunPart] = field(default_factory=list)
 
-    def begin(self, inputs: Sequence[CorpusInput], most: int, most_bytes: int) -> list[Part]:
+    def begin(self, inputs: Sequence[CorpusInput], most: int, most_bytes: int) -> list[RunPart]:
         """Plan the parts, keeping those that an earlier run planned; gives the parts that are still to be done.
 
         Raises HloError (R171) where the folder holds something else.
@@ -144,7 +144,7 @@ class ResultFolder:
             raise _other(self.folder, f"{self.folder.name} holds results of {len(known)} other inputs and of none of "
                          "these")
         divided = _divided(inputs, known, most, most_bytes)
-        self.parts = [Part(number, tuple(group), self._digest(group)) for number, group in sorted(divided.items())]
+        self.parts = [RunPart(number, tuple(group), self._digest(group)) for number, group in sorted(divided.items())]
         self.folder.write(PLAN, self._plan())
         self.folder.write(RUN, json.dumps({
             "version": VERSION, "hlotool": self.version, "task": self.task.name, "inputs": len(inputs),
@@ -241,7 +241,7 @@ def _divided(inputs: Sequence[CorpusInput], known: dict[str, int], most: int, mo
     return found
 
 
-def write_part(folder: ResultStore, task: Task, part: Part, tables: dict[str, list[Any]], inputs: Any) -> int:
+def write_part(folder: ResultStore, task: Task, part: RunPart, tables: dict[str, list[Any]], inputs: Any) -> int:
     """Write the rows of a part, tables of Arrow, the inputs last; gives how many rows the task's tables got."""
     pa = library("pyarrow")
     rows = 0

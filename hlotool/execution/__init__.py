@@ -15,12 +15,12 @@ from hlotool.execution.codes import (
 )
 from hlotool.execution.devices import fed
 from hlotool.execution.evaluate import (
-    Call,
     InstructionRuns,
     Moment,
     Observer,
     Path,
     Rebinding,
+    RunningCall,
     evaluate_program,
 )
 from hlotool.execution.executor import TIME_LIMIT, Executor, Options, PerDevice, Results, library_versions
@@ -44,7 +44,6 @@ __all__ = [
     "TIMEOUT",
     "TIME_LIMIT",
     "UNSUPPORTED",
-    "Call",
     "Executor",
     "InstructionRuns",
     "Moment",
@@ -56,6 +55,7 @@ __all__ = [
     "Program",
     "Rebinding",
     "Results",
+    "RunningCall",
     "arguments_for",
     "arguments_problem",
     "ask_each",

@@ -117,7 +117,7 @@ class Meeting:
             self._changed.notify_all()
 
 
-class World:
+class DeviceWorld:
     """One device's view; the protocol is documented in hlotool/ops/collective.py."""
 
     def __init__(self, meeting: Meeting, device: int, queues: Queues | None = None) -> None:

@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError, format_bytes
 from hlotool.execution.codes import MEMORY, MISREAD, TIMEOUT, UNDEFINED, UNSUPPORTED
-from hlotool.execution.devices import Abandoned, Meeting, Queues, World
+from hlotool.execution.devices import Abandoned, DeviceWorld, Meeting, Queues
 from hlotool.execution.dynamic_size_checks import OneSize, one_size, with_one_size
 from hlotool.execution.manual_regions import Border, NotSplit, border_of, inside_of, is_border, require_whole
 from hlotool.execution.program import Program, flat, located, nested, require_rows
@@ -34,7 +34,7 @@ from hlotool.process import OutOfMemory
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RunningCall:
     """A called computation at work: who called it, and how often before in this run of the caller.
 
     The body of a while counts its iterations, a reducer the steps of its fold.
@@ -46,7 +46,7 @@ class Call:
 
 
 #: the calls that lead from the entry to where an instruction stands; () in the entry
-Path: TypeAlias = tuple[Call, ...]
+Path: TypeAlias = tuple[RunningCall, ...]
 
 
 @dataclass(slots=True)
@@ -96,7 +96,7 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
     def run(device: int) -> list[Array]:
         with np.errstate(all="ignore"), checked_by(limits.check_time):
             row = device // alike
-            world = World(meeting, device, queues[row] if queues is not None and not device % alike else None)
+            world = DeviceWorld(meeting, device, queues[row] if queues is not None and not device % alike else None)
             evaluation = _Evaluation(program.module, world, observer, rebind, limits, borders)
             entry, values = program.module.entry, iter(arguments[row])
             given = [nested(p.shape, values) for p in entry.parameters()]
@@ -229,7 +229,7 @@ class _Callee:
     def __call__(self, *values: Any) -> Any:
         if self.evaluation.observer is None:
             return self.evaluation.call(self.computation, values)
-        call = Call(self.caller, self.computation, self.count)
+        call = RunningCall(self.caller, self.computation, self.count)
         self.count += 1
         return self.evaluation.call(self.computation, values, (*self.path, call))
 
@@ -241,7 +241,7 @@ class _Callee:
 class _Evaluation:
     """One device's run of a module."""
 
-    def __init__(self, module: HloModule, world: World, observer: Observer | None,
+    def __init__(self, module: HloModule, world: DeviceWorld, observer: Observer | None,
                  rebind: Rebinding | None, limits: RunLimits,
                  borders: Mapping[HloInstruction, Border] = MappingProxyType({})) -> None:
         self.module = module
@@ -372,7 +372,7 @@ class InstructionRuns:
     """The instructions of a module for one device, run one at a time by a caller who keeps their values."""
 
     def __init__(self, program: Program, rebind: Rebinding | None = None) -> None:
-        self._evaluation = _Evaluation(program.module, World(Meeting(1, 1), 0, None), None, rebind,
+        self._evaluation = _Evaluation(program.module, DeviceWorld(Meeting(1, 1), 0, None), None, rebind,
                                        RunLimits.now())
         self._steps: dict[HloInstruction, _Step] = {}
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hlotool.execution.devices import World
+from hlotool.execution.devices import DeviceWorld
 from hlotool.ir import HloInstruction, HloModule, IotaTile, Sharding, post_order
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import OPS
@@ -47,7 +47,7 @@ class Border:
     enters: bool
     parts: tuple[tuple[Part, ...], ...]
 
-    def function(self, world: World, is_tuple: bool) -> Callable[..., Any]:
+    def function(self, world: DeviceWorld, is_tuple: bool) -> Callable[..., Any]:
         """What it does with the values of one device."""
         def call(*values: Array, **_: Any) -> Any:
             if self.enters:

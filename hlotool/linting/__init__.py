@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hlotool.linting.codes import INTERNAL
     from hlotool.linting.config import changes_of, read_config
     from hlotool.linting.config_places import find_config
-    from hlotool.linting.files import FileFindings, Job, Texts, find_files, lint_each, lint_files
+    from hlotool.linting.files import FileFindings, LintJob, SourceTexts, find_files, lint_each, lint_files
     from hlotool.linting.fixes import compatible, fix_file
     from hlotool.linting.plugins import load_plugins
     from hlotool.linting.repetition import aggregated
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 #: what is imported when it is first used: name -> file of this room
 _LATER = {
-    "Cache": "cache", "INTERNAL": "codes", "FileFindings": "files", "Introduced": "by_pass", "Job": "files",
-    "Texts": "files", "cache_file": "cache", "cache_folder": "user_cache", "lint_cached": "cache",
+    "Cache": "cache", "INTERNAL": "codes", "FileFindings": "files", "Introduced": "by_pass", "LintJob": "files",
+    "SourceTexts": "files", "cache_file": "cache", "cache_folder": "user_cache", "lint_cached": "cache",
     "Trials": "sound_fixes", "compatible": "fixes", "faults_of_file": "sound_fixes",
     "aggregated": "repetition", "baseline_text": "baseline",
     "changes_of": "config", "find_config": "config_places", "find_files": "files", "fix_file": "fixes",
@@ -31,10 +31,10 @@ _LATER = {
     "read_baseline": "baseline", "read_config": "config",
 }
 __all__ = [
-    "FAIL_ON", "INTERNAL", "Cache", "FileFindings", "Introduced", "Job", "Settings", "Texts", "Trials", "aggregated",
-    "baseline_text", "cache_file", "cache_folder", "changes_of", "compatible", "faults_of_file", "find_config",
-    "find_files", "fix_file", "introduced", "left", "lint", "lint_cached", "lint_each", "lint_files", "lint_module",
-    "load_plugins", "read_baseline", "read_config",
+    "FAIL_ON", "INTERNAL", "Cache", "FileFindings", "Introduced", "LintJob", "Settings", "SourceTexts", "Trials",
+    "aggregated", "baseline_text", "cache_file", "cache_folder", "changes_of", "compatible", "faults_of_file",
+    "find_config", "find_files", "fix_file", "introduced", "left", "lint", "lint_cached", "lint_each", "lint_files",
+    "lint_module", "load_plugins", "read_baseline", "read_config",
 ]
 
 

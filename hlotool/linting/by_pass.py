@@ -41,7 +41,7 @@ class Introduced:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Tracked:
     diagnostic: Diagnostic
     keys: tuple[tuple[str, ...], ...]
     #: its place in the result if it was introduced; -1 before the first pass
@@ -62,11 +62,11 @@ def introduced(files: Iterable[FileFindings]) -> Iterator[Introduced]:
 def _of_chain(title: str, dumps: Sequence[Dump], findings: Mapping[str, FileFindings]) -> Introduced:
     result = Introduced(title, frozenset(d.path for d in dumps))
     made: list[tuple[Diagnostic, str, DumpName]] = []
-    previous: list[_Found] = []
+    previous: list[_Tracked] = []
     last: DumpName | None = None
     ended: dict[int, str] = {}
     for dump, file in ((d.name, findings[d.path]) for d in dumps):
-        current = [_Found(d, _keys(d, *s)) for d, s in zip(file.diagnostics, file.statements, strict=False)]
+        current = [_Tracked(d, _keys(d, *s)) for d, s in zip(file.diagnostics, file.statements, strict=False)]
         new, gone = _matched(previous, current)
         if last is None:
             result.before = len(current)
@@ -102,11 +102,11 @@ def _keys(found: Diagnostic, name: str, statement: str) -> tuple[tuple[str, ...]
     )
 
 
-def _matched(previous: Sequence[_Found], current: Sequence[_Found]) -> tuple[list[_Found], list[_Found]]:
+def _matched(previous: Sequence[_Tracked], current: Sequence[_Tracked]) -> tuple[list[_Tracked], list[_Tracked]]:
     """Return findings of the current dump that the previous one does not have, and the other way round."""
     left, new = list(previous), list(current)
     for level in range(4):
-        by_key: dict[tuple[str, ...], list[_Found]] = defaultdict(list)
+        by_key: dict[tuple[str, ...], list[_Tracked]] = defaultdict(list)
         for found in reversed(left):
             if found.keys[level]:
                 by_key[found.keys[level]].append(found)

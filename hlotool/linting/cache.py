@@ -27,7 +27,7 @@ from hlotool.diagnostics import Diagnostic, Edit, Fix, HloError, Note, Origin, S
 from hlotool.dumps import dump_name
 from hlotool.ir import Position
 from hlotool.linting.codes import INTERNAL, WORKER_DIED
-from hlotool.linting.files import FileFindings, Job
+from hlotool.linting.files import FileFindings, LintJob
 from hlotool.linting.user_cache import cache_folder
 from hlotool.process import OwnFiles
 
@@ -128,7 +128,7 @@ class Cache:
         return None
 
 
-def key_of(path: str, job: Job) -> tuple[str, tuple[int, ...]] | None:
+def key_of(path: str, job: LintJob) -> tuple[str, tuple[int, ...]] | None:
     """What the findings of a file are kept under, and what tells whether it was changed; None for what is not kept."""
     settings = job.settings
     if path == "-" or settings.plugins or not hasattr(job.reader, "__qualname__"):
@@ -159,7 +159,7 @@ def is_unchanged(path: str, about: Sequence[int]) -> bool:
     return (now.st_size, now.st_mtime_ns, now.st_ino) == tuple(about)
 
 
-def lint_cached(paths: Sequence[str], job: Job, cache: Cache,
+def lint_cached(paths: Sequence[str], job: LintJob, cache: Cache,
                 lint: Callable[[Sequence[str]], Iterator[tuple[str, FileFindings]]],
                 watch: Callable[[str], None] | None = None) -> Iterator[tuple[str, FileFindings]]:
     """Each file with its findings: what is known at once, the others by `lint` as they are done."""

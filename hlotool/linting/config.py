@@ -22,7 +22,7 @@ from hlotool.passes.lints import CATEGORIES, RULES
 from hlotool.passes.verify import PROFILES
 from hlotool.process import read_plain
 
-_Check: TypeAlias = Callable[["_Reader", KeyPath, Any], Any]
+_Check: TypeAlias = Callable[["_SettingsReader", KeyPath, Any], Any]
 
 
 def read_config(file: Path, *, is_chosen: bool = True) -> Settings:
@@ -48,7 +48,7 @@ def read_config(file: Path, *, is_chosen: bool = True) -> Settings:
     start: KeyPath = ("tool", "hlotool") if file.name == "pyproject.toml" else ()
     for key in ("tool", "hlotool") if start else ():
         tables = tables.get(key, {}) if isinstance(tables, Mapping) else {}
-    reader = _Reader(source, start)
+    reader = _SettingsReader(source, start)
     reader.may_load = is_chosen or Path.cwd().is_relative_to(file.resolve().parent)
     changes = reader.table((), tables, KEYS)
     if reader.problems:
@@ -66,7 +66,7 @@ def settings_of(config: Mapping[str, Any]) -> Settings:
 
 def changes_of(values: Mapping[str, Any], filename: str, profiles: Iterable[str] = ()) -> dict[str, Any]:
     """Checked changes of settings that stand in no file, such as a command line's. Raises HloError."""
-    reader = _Reader(Source("", filename), ())
+    reader = _SettingsReader(Source("", filename), ())
     reader.profiles = (*PROFILES, *profiles)
     changes = reader.table((), values, KEYS)
     if reader.problems:
@@ -85,7 +85,7 @@ def _syntax(source: Source, message: str) -> Diagnostic:
                       end_line=line, end_column=column + 1, filename=source.filename)
 
 
-class _Reader:
+class _SettingsReader:
     """Checks the values of one file; problems are collected."""
 
     def __init__(self, source: Source, start: KeyPath) -> None:
@@ -148,13 +148,13 @@ def _shown(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _switch(reader: _Reader, path: KeyPath, value: Any) -> bool:
+def _switch(reader: _SettingsReader, path: KeyPath, value: Any) -> bool:
     if not isinstance(value, bool):
         reader.wrong(path, value, "true or false")
     return bool(value)
 
 
-def _plugins(reader: _Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
+def _plugins(reader: _SettingsReader, path: KeyPath, value: Any) -> tuple[str, ...]:
     if not _are_plugins(value):
         reader.wrong(path, value, "a list of names of entry points, or true for every one that is installed")
         return ()
@@ -165,20 +165,20 @@ def _are_plugins(value: Any) -> bool:
     return isinstance(value, bool) or (isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value))
 
 
-def _number(reader: _Reader, path: KeyPath, value: Any) -> int:
+def _number(reader: _SettingsReader, path: KeyPath, value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         reader.wrong(path, value, "a number, 0 or more")
         return 0
     return value
 
 
-def _text(reader: _Reader, path: KeyPath, value: Any) -> str:
+def _text(reader: _SettingsReader, path: KeyPath, value: Any) -> str:
     if not isinstance(value, str):
         reader.wrong(path, value, "a string")
     return str(value)
 
 
-def _texts(reader: _Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
+def _texts(reader: _SettingsReader, path: KeyPath, value: Any) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(v, str) for v in value):
         reader.wrong(path, value, "a list of strings")
         return ()
@@ -186,7 +186,7 @@ def _texts(reader: _Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
 
 
 def _one_of(words: Iterable[str]) -> _Check:
-    def check(reader: _Reader, path: KeyPath, value: Any) -> str:
+    def check(reader: _SettingsReader, path: KeyPath, value: Any) -> str:
         if not isinstance(value, str) or value not in words:
             reader.problem(BAD_SETTING, f"{_name(path)} is {_shown(value)}; it is one of {', '.join(words)}", path,
                            value if isinstance(value, str) else None, did_you_mean(str(value), words))
@@ -194,12 +194,12 @@ def _one_of(words: Iterable[str]) -> _Check:
     return check
 
 
-def _profile(reader: _Reader, path: KeyPath, value: Any) -> str:
+def _profile(reader: _SettingsReader, path: KeyPath, value: Any) -> str:
     found: str = _one_of(reader.profiles)(reader, path, value)
     return found
 
 
-def _selectors(reader: _Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
+def _selectors(reader: _SettingsReader, path: KeyPath, value: Any) -> tuple[str, ...]:
     found = _texts(reader, path, value)
     for selector in found:
         if problem := unknown_selector(selector):
@@ -207,7 +207,7 @@ def _selectors(reader: _Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
     return found
 
 
-def _severities(reader: _Reader, path: KeyPath, value: Any) -> dict[str, str]:
+def _severities(reader: _SettingsReader, path: KeyPath, value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping):
         reader.wrong(path, value, "a table of codes and severities")
         return {}
@@ -218,7 +218,7 @@ def _severities(reader: _Reader, path: KeyPath, value: Any) -> dict[str, str]:
     return dict(value)
 
 
-def _per_file(reader: _Reader, path: KeyPath, value: Any) -> tuple[Override, ...]:
+def _per_file(reader: _SettingsReader, path: KeyPath, value: Any) -> tuple[Override, ...]:
     if not isinstance(value, Mapping):
         reader.wrong(path, value, "a table of patterns and codes")
         return ()
@@ -226,7 +226,7 @@ def _per_file(reader: _Reader, path: KeyPath, value: Any) -> tuple[Override, ...
                  for pattern, codes in value.items())
 
 
-def _overrides(reader: _Reader, path: KeyPath, value: Any) -> tuple[Override, ...]:
+def _overrides(reader: _SettingsReader, path: KeyPath, value: Any) -> tuple[Override, ...]:
     if not isinstance(value, (list, tuple)):
         reader.wrong(path, value, "an array of tables")
         return ()
@@ -241,14 +241,14 @@ def _overrides(reader: _Reader, path: KeyPath, value: Any) -> tuple[Override, ..
     return tuple(made)
 
 
-def _stages(reader: _Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
+def _stages(reader: _SettingsReader, path: KeyPath, value: Any) -> tuple[str, ...]:
     found = _texts(reader, path, value)
     for stage in found:
         _one_of(("before_optimizations", "between_passes", "after_optimizations"))(reader, path, stage)
     return found
 
 
-def _profiles(reader: _Reader, path: KeyPath, value: Any) -> dict[str, dict[str, Any]]:
+def _profiles(reader: _SettingsReader, path: KeyPath, value: Any) -> dict[str, dict[str, Any]]:
     if not isinstance(value, Mapping):
         reader.wrong(path, value, "a table of profiles")
         return {}
@@ -257,7 +257,7 @@ def _profiles(reader: _Reader, path: KeyPath, value: Any) -> dict[str, dict[str,
             for name, table in value.items()}
 
 
-def _rule_options(reader: _Reader, path: KeyPath, value: Any) -> dict[str, dict[str, Any]]:
+def _rule_options(reader: _SettingsReader, path: KeyPath, value: Any) -> dict[str, dict[str, Any]]:
     if not isinstance(value, Mapping):
         reader.wrong(path, value, "a table of rules and their options")
         return {}
@@ -275,7 +275,7 @@ def _rule_options(reader: _Reader, path: KeyPath, value: Any) -> dict[str, dict[
 
 def _like(default: Any) -> _Check:
     """A check that a value is of the type of a rule's default."""
-    def check(reader: _Reader, path: KeyPath, value: Any) -> Any:
+    def check(reader: _SettingsReader, path: KeyPath, value: Any) -> Any:
         if isinstance(default, (tuple, list, frozenset)):
             return type(default)(_texts(reader, path, value))
         is_number = isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool)

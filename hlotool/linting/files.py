@@ -42,7 +42,7 @@ class FileFindings:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class LintJob:
     """How to lint a file; goes to other processes."""
 
     settings: Settings
@@ -123,7 +123,7 @@ def find_files(paths: Iterable[str], settings: Settings) -> tuple[list[str], Cou
     return list(dict.fromkeys(found)), +skipped
 
 
-def lint_files(paths: Sequence[str], job: Job, jobs: int = 0, watch: Callable[[str], None] | None = None
+def lint_files(paths: Sequence[str], job: LintJob, jobs: int = 0, watch: Callable[[str], None] | None = None
                ) -> list[FileFindings]:
     """The findings of every file, in the order given; `jobs` processes, 0: as many as pay.
 
@@ -133,7 +133,7 @@ def lint_files(paths: Sequence[str], job: Job, jobs: int = 0, watch: Callable[[s
     return [done[path] for path in paths]
 
 
-def lint_each(paths: Sequence[str], job: Job, jobs: int = 0, watch: Callable[[str], None] | None = None
+def lint_each(paths: Sequence[str], job: LintJob, jobs: int = 0, watch: Callable[[str], None] | None = None
               ) -> Iterator[tuple[str, FileFindings]]:
     """Each file with its findings, as they are done."""
     number = jobs or _jobs_for(paths)
@@ -151,7 +151,7 @@ def _watched(found: FileFindings, watch: Callable[[str], None] | None) -> FileFi
     return found
 
 
-class Texts(Mapping[str, Source]):
+class SourceTexts(Mapping[str, Source]):
     """The texts of files with findings, read again when they are asked for, where they were not kept."""
 
     def __init__(self, files: Iterable[FileFindings]) -> None:
@@ -191,7 +191,7 @@ def _jobs_for(paths: Sequence[str]) -> int:
     return cpus
 
 
-def _in_processes(paths: Sequence[str], job: Job, number: int) -> Iterator[tuple[str, FileFindings]]:
+def _in_processes(paths: Sequence[str], job: LintJob, number: int) -> Iterator[tuple[str, FileFindings]]:
     """Each path with its findings, as they are done; a process that dies costs one file."""
     from hlotool.process import answers
 
@@ -201,7 +201,7 @@ def _in_processes(paths: Sequence[str], job: Job, number: int) -> Iterator[tuple
         yield ordered[at], found if isinstance(found, FileFindings) else _lost(ordered[at], found)
 
 
-def lint_file_in(folder: str, job: Job, path: str) -> FileFindings:
+def lint_file_in(folder: str, job: LintJob, path: str) -> FileFindings:
     """The findings of a file whose path counts from a folder: what children are asked for."""
     os.chdir(folder)
     try:

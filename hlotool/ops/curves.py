@@ -12,7 +12,7 @@ from typing import TypeAlias
 Inverse: TypeAlias = Callable[[float], Sequence[float]]
 
 
-class Domain(enum.Enum):
+class Finite(enum.Enum):
     """The arguments for which a function has a value that is finite."""
 
     ALL = "all"
@@ -39,7 +39,7 @@ class Curve:
     """Facts about a function of numbers."""
 
     #: of the operand that decides; of binary functions the one behind
-    domain: Domain = Domain.ALL
+    domain: Finite = Finite.ALL
     #: the sign of results, whatever the operands are
     sign: Sign = Sign.UNKNOWN
     #: True if results have the sign of the operand
@@ -70,9 +70,9 @@ _LOG = "the logarithm of a negative number"
 _ROOT = "the square root of a negative number"
 
 ABS = Curve(inverse=lambda v: (v, -v))
-ACOS = ASIN = Curve(Domain.UNIT, outside=_UNIT)
-ACOSH = Curve(Domain.POSITIVE, outside="an argument below 1")
-ATANH = Curve(Domain.UNIT, outside=_UNIT, pole="a pole at -1 and 1")
+ACOS = ASIN = Curve(Finite.UNIT, outside=_UNIT)
+ACOSH = Curve(Finite.POSITIVE, outside="an argument below 1")
+ATANH = Curve(Finite.UNIT, outside=_UNIT, pole="a pole at -1 and 1")
 CBRT = Curve(keeps_sign=True, inverse=lambda v: (v**3,))
 CEIL = Curve(keeps_sign=True, is_whole=True, inverse=lambda v: (v, v - 0.5))
 COMPONENT = Curve(inverse=same)
@@ -80,26 +80,26 @@ COSINE = SINE = Curve(sign=Sign.SIGNED, outside=_ANGLE)
 COSH = Curve(sign=Sign.POSITIVE)
 COUNT = Curve(sign=Sign.NONNEGATIVE)
 ADD = MAXIMUM = Curve(on_truth="or")
-DEFINITE = Curve(Domain.DEFINITE)
-DIVIDE = Curve(Domain.POSITIVE, pole="division by zero")
+DEFINITE = Curve(Finite.DEFINITE)
+DIVIDE = Curve(Finite.POSITIVE, pole="division by zero")
 EXPONENTIAL = Curve(sign=Sign.POSITIVE, inverse=lambda v: (math.log(v),))
 EXPONENTIAL_MINUS_ONE = Curve(sign=Sign.SIGNED, inverse=lambda v: (math.log1p(v),))
-LOG = Curve(Domain.POSITIVE, sign=Sign.SIGNED, outside=_LOG, pole="the logarithm of zero",
+LOG = Curve(Finite.POSITIVE, sign=Sign.SIGNED, outside=_LOG, pole="the logarithm of zero",
             inverse=lambda v: (math.exp(v),))
-LOG_PLUS_ONE = Curve(Domain.POSITIVE, outside=_LOG, pole="the logarithm of zero", inverse=lambda v: (math.expm1(v),))
+LOG_PLUS_ONE = Curve(Finite.POSITIVE, outside=_LOG, pole="the logarithm of zero", inverse=lambda v: (math.expm1(v),))
 LOGISTIC = Curve(sign=Sign.POSITIVE, inverse=lambda v: (-math.log(1 / v - 1),))
 NEGATE = Curve(inverse=lambda v: (-v,))
 NOT = Curve(inverse=lambda v: (-1 - v,))
-POWER = Curve(Domain.POSITIVE, outside="a negative number to a power that is no integer",
+POWER = Curve(Finite.POSITIVE, outside="a negative number to a power that is no integer",
               pole="zero to a negative power")
-POSITIVE = Curve(Domain.POSITIVE)
+POSITIVE = Curve(Finite.POSITIVE)
 ROUND = Curve(is_whole=True, inverse=lambda v: (v, v + 0.5))
-RSQRT = Curve(Domain.POSITIVE, keeps_sign=True, outside=_ROOT, pole="one over the square root of zero",
+RSQRT = Curve(Finite.POSITIVE, keeps_sign=True, outside=_ROOT, pole="one over the square root of zero",
               inverse=lambda v: (1 / (v * v),))
 SIGN = Curve(inverse=same)
 MULTIPLY = MINIMUM = Curve(on_truth="and")
 SIGNED = Curve(sign=Sign.SIGNED)
 SUBTRACT = Curve(sign=Sign.SIGNED, on_truth="xor")
-SQRT = Curve(Domain.POSITIVE, keeps_sign=True, outside=_ROOT, inverse=lambda v: (v * v,))
+SQRT = Curve(Finite.POSITIVE, keeps_sign=True, outside=_ROOT, inverse=lambda v: (v * v,))
 TAN = Curve(sign=Sign.SIGNED, outside=_ANGLE)
 TANH = Curve(sign=Sign.SIGNED, inverse=lambda v: (math.atanh(v),))

@@ -63,11 +63,11 @@ def supervised(work: Callable[[], int], seconds: float | None, tell: Callable[[D
         _progress = writing
         return work()
     os.close(writing)
-    return _Watch(worker, reading, seconds, tell).exit_code(before)
+    return _WaitingProcess(worker, reading, seconds, tell).exit_code(before)
 
 
 @dataclass
-class _Watch:
+class _WaitingProcess:
     """The process that waits."""
 
     worker: int

@@ -41,7 +41,7 @@ def attributes_of(instruction: Instruction, called: tuple[HloComputation, ...]) 
 
 
 @functools.lru_cache(4096)
-def _readers_of(opcode: str, present: tuple[str, ...]) -> list[tuple[str, Reader]]:
+def _readers_of(opcode: str, present: tuple[str, ...]) -> list[tuple[str, AttributeReader]]:
     return [(name, reader) for name, reader in _READERS.items()
             if opcode in reader.opcodes or not set(present).isdisjoint(reader.fields)]
 
@@ -78,7 +78,7 @@ def _called(instruction: Instruction, called: tuple[HloComputation, ...]) -> dic
 # Plain fields
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class AttributeReader:
     """Reads one attribute: asked when one of `fields` is set, or of `opcodes` whatever is set."""
 
     fields: tuple[str, ...]
@@ -86,12 +86,12 @@ class Reader:
     read: Callable[[Instruction], Any]
 
 
-def _own(fields: str, read: Callable[[Instruction], Any], always: str = "") -> Reader:
+def _own(fields: str, read: Callable[[Instruction], Any], always: str = "") -> AttributeReader:
     """Read a field with a rule of its own."""
-    return Reader(tuple(fields.split()), tuple(always.split()), read)
+    return AttributeReader(tuple(fields.split()), tuple(always.split()), read)
 
 
-def _number(field: str, always: str = "", default: int = 0) -> Reader:
+def _number(field: str, always: str = "", default: int = 0) -> AttributeReader:
     """Read a number: written when it is not the default, or when the operation always has it."""
     opcodes = always.split()
 
@@ -101,7 +101,7 @@ def _number(field: str, always: str = "", default: int = 0) -> Reader:
     return _own(field, read, always)
 
 
-def _true(field: str, inside: str = "", unless: str = "") -> Reader:
+def _true(field: str, inside: str = "", unless: str = "") -> AttributeReader:
     """Read a flag that text has only when it is set."""
     def read(i: Instruction) -> bool | None:
         holder = getattr(i.proto, inside) if inside else i.proto
@@ -109,27 +109,27 @@ def _true(field: str, inside: str = "", unless: str = "") -> Reader:
     return _own(inside or field, read)
 
 
-def _list(field: str, always: str = "") -> Reader:
+def _list(field: str, always: str = "") -> AttributeReader:
     """Numbers: when there are any, or the operation always has them."""
     return _own(field, lambda i: ints(getattr(i.proto, field)), always)
 
 
-def _inner(field: str, inside: str) -> Reader:
+def _inner(field: str, inside: str) -> AttributeReader:
     """Read numbers of a message that is set, even when there are none."""
     return _own(inside, lambda i: ints(getattr(getattr(i.proto, inside), field)))
 
 
-def _some(field: str, inside: str) -> Reader:
+def _some(field: str, inside: str) -> AttributeReader:
     """Read numbers of a message that is set, where there are any."""
     return _own(inside, lambda i: ints(getattr(getattr(i.proto, inside), field)) or None)
 
 
-def _string(field: str, always: str = "") -> Reader:
+def _string(field: str, always: str = "") -> AttributeReader:
     """Read a string that is not empty, or that the operation always has."""
     return _own(field, lambda i: text_of(getattr(i.proto, field)) or ("" if always else None), always)
 
 
-def _enum(field: str, names: tuple[str, ...], always: str = "") -> Reader:
+def _enum(field: str, names: tuple[str, ...], always: str = "") -> AttributeReader:
     """Read a word of an enumeration, where it is not the first, or the operation always has it."""
     def read(i: Instruction) -> str | None:
         number = getattr(i.proto, field)
@@ -137,7 +137,7 @@ def _enum(field: str, names: tuple[str, ...], always: str = "") -> Reader:
     return _own(field, read, always)
 
 
-def _message(field: str, read: Callable[[Any], Any]) -> Reader:
+def _message(field: str, read: Callable[[Any], Any]) -> AttributeReader:
     """Read a message as the value that `read` makes of it."""
     return _own(field, lambda i: read(getattr(i.proto, field)))
 
@@ -151,7 +151,7 @@ def _dimensions(i: Instruction) -> tuple[int, ...] | None:
     return None if i.opcode in ("iota", *_FIXED) else ints(i.proto.dimensions)
 
 
-def _only_dimension(*opcodes: str) -> Reader:
+def _only_dimension(*opcodes: str) -> AttributeReader:
     return _own("dimensions", lambda i: i.proto.dimensions[0] if i.opcode in opcodes and len(i.proto.dimensions) == 1
                 else None)
 
@@ -293,7 +293,7 @@ def _transpose_a(i: Instruction) -> str | None:
     return enumerator(_TRANSPOSES, number, "transposition") if number else None
 
 
-def _dot(side: str, what: str) -> Reader:
+def _dot(side: str, what: str) -> AttributeReader:
     """Dimensions of a dot, or of the dot in a ragged dot. Contracting ones are written even when there are none."""
     def read(i: Instruction) -> tuple[int, ...] | None:
         numbers = i.proto.dot_dimension_numbers if i.proto.HasField("dot_dimension_numbers") \
@@ -304,7 +304,7 @@ def _dot(side: str, what: str) -> Reader:
 
 
 #: attribute -> what reads it, in the order of the text
-_READERS: dict[str, Reader] = {
+_READERS: dict[str, AttributeReader] = {
     "literal": _own("literal", _literal, "constant"),
     "parameter_number": _number("parameter_number", "parameter"),
     "index": _number("tuple_index", "get-tuple-element"),

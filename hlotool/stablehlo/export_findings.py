@@ -18,11 +18,11 @@ from hlotool.stablehlo.types import NoType
 MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration, ArithmeticError)
 
 
-class Refusal(Exception):
+class LoweringRefusal(Exception):
     """One instruction cannot be lowered; the diagnostic is recorded already."""
 
 
-class Findings:
+class ExportFindings:
     """The findings about the instructions of one module."""
 
     def __init__(self, module: HloModule, locations: Locations) -> None:
@@ -46,7 +46,7 @@ class Findings:
     def fail(self, instruction: HloInstruction, code: str, message: str) -> NoReturn:
         """Record a finding at an instruction, and raise Refusal."""
         self.report(instruction, code, message)
-        raise Refusal
+        raise LoweringRefusal
 
     def explain(self, instruction: HloInstruction, error: Exception) -> None:
         """Record why the lowering of an instruction raised."""

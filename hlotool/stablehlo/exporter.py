@@ -25,7 +25,7 @@ from hlotool.stablehlo import codes
 from hlotool.stablehlo.async_ops import is_in_flight, landed, replaced, started
 from hlotool.stablehlo.attribute_values import AttributeValues
 from hlotool.stablehlo.dense_elements import Constants
-from hlotool.stablehlo.export_findings import MISREADINGS, Findings, Refusal
+from hlotool.stablehlo.export_findings import MISREADINGS, ExportFindings, LoweringRefusal
 from hlotool.stablehlo.locations import Locations
 from hlotool.stablehlo.loss_attributes import ELIDED, LOST, OPAQUE, dictionary_text, value_text
 from hlotool.stablehlo.loss_notes import BESIDE, LossNotes, Written, is_expanded
@@ -92,7 +92,7 @@ class Exporter:
         self._locations = Locations(module.tables)
         self._attributes: dict[str, Any] = {}
         self._emitters: dict[str, Callable[..., Value]] = {name: op.lowering.emit for name, op in OPS.items()}
-        self._findings = Findings(module, self._locations)
+        self._findings = ExportFindings(module, self._locations)
         self._symbols: dict[HloComputation, str] = {}
         self._called: dict[str, HloComputation] = {}
         self._notes = LossNotes(module, losses, RoundtripCheck(self.types, self.values, self._called),
@@ -225,7 +225,7 @@ class Exporter:
                 if instruction.attributes:  # what calls computations names them
                     self._require_rule(instruction)
                 values[instruction] = self._emit(emit, instruction, operands)
-            except Refusal:
+            except LoweringRefusal:
                 values[instruction] = self._substitute(instruction, operands, reported)
             except (*MISREADINGS, ConstraintError, NoType, HloError, self._ir.MLIRError) as error:
                 if not any(map(is_missing, operands)):
@@ -309,7 +309,7 @@ class Exporter:
             if callees:
                 attributes["called_computations"] = "[" + ", ".join(map(self.symbol, callees)) + "]"
             value = self.op("custom_call", [self.pack(o) for o in operands], instruction.shape, attributes)
-        except (Refusal, NoType, *MISREADINGS):
+        except (LoweringRefusal, NoType, *MISREADINGS):
             return None
         code = codes.LOST_VALUES if is_elided else codes.KEPT_OPAQUE
         detail = "the values are elided from the text" if is_elided else "; ".join(reasons) or instruction.opcode
@@ -472,7 +472,7 @@ class Exporter:
             return value
         members = [self.pack(v) for v in value]
         if any(m is None for m in members):
-            raise Refusal
+            raise LoweringRefusal
         type_ = self._ir.TupleType.get_tuple([m.type for m in members])
         return self._create("stablehlo.tuple", [type_], members, None, None, 0, self._locations.of(self._current),
                             self._ip).result

@@ -19,7 +19,7 @@ from hlotool.stablehlo.async_ops import is_in_flight
 from hlotool.stablehlo.implicit_dynamic_sizes import changed_shapes
 from hlotool.stablehlo.loss_attributes import HEADER, LOST, TABLES, WITHOUT, computations_of, header_text, value_text
 from hlotool.stablehlo.loss_report import Loss, code_of, layout_losses
-from hlotool.stablehlo.roundtrip_check import NOTHING, RoundtripCheck, Verdict, undeclared
+from hlotool.stablehlo.roundtrip_check import NOTHING, RoundtripCheck, RoundtripLosses, undeclared
 
 #: attributes that stand beside an operation
 BESIDE = frozenset(("sharding", "frontend_attributes"))
@@ -55,7 +55,7 @@ class LossNotes:
         #: opcode and names of attributes -> those that are lost, and those that depend on their values
         self._names: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {}
         #: opcode, shapes and those values -> what does not come back
-        self._verdicts: dict[tuple[Any, ...], Verdict] = {}
+        self._verdicts: dict[tuple[Any, ...], RoundtripLosses] = {}
         self._layouts: dict[Shape, tuple[tuple[str, str], ...]] = {}
         self._arguments = frozenset(module.entry.parameters() if module.entry is not None else ())
         #: the instructions that left no operation, so far
@@ -74,7 +74,7 @@ class LossNotes:
         """Note a loss for good."""
         self.losses.append(Loss(code, instruction.name, instruction.offset, detail))
 
-    def judged(self, instruction: HloInstruction, written: Written) -> Verdict:
+    def judged(self, instruction: HloInstruction, written: Written) -> RoundtripLosses:
         """Return the attributes of an instruction that the operation written for it does not carry."""
         opcode, attributes = instruction.opcode, instruction.attributes
         record = OPS[opcode]
@@ -87,12 +87,12 @@ class LossNotes:
             conditions = record.lowering.carries_if
             rest = tuple(n for n in rest if n not in conditions or not conditions[n](attributes[n], instruction))
         if not rest:
-            return Verdict(common) if common else NOTHING
+            return RoundtripLosses(common) if common else NOTHING
         if written.last is None or written.is_inlined:
-            return Verdict((*common, *rest))
+            return RoundtripLosses((*common, *rest))
         if is_expanded(instruction, written):
             # The operation's own attributes are in the operations that represent it.
-            return Verdict((*common, *(n for n in rest if record.attribute(n) is None)))
+            return RoundtripLosses((*common, *(n for n in rest if record.attribute(n) is None)))
         shapes = tuple([o.shape for o in instruction.operands])
         key = (opcode, shapes, instruction.shape, *((n, attributes[n]) for n in rest))
         found = self._verdicts.get(key)
@@ -103,7 +103,7 @@ class LossNotes:
         return found if found.lost or found.added or found.is_laid_out else NOTHING
 
     def note(self, instruction: HloInstruction, value: Value, operands: Sequence[Value], written: Written,
-             found: Verdict) -> None:
+             found: RoundtripLosses) -> None:
         """Note what an instruction lost, and let it travel where one operation stands for the instruction."""
         record = OPS.get(instruction.opcode)
         assert record is not None
@@ -145,7 +145,7 @@ class LossNotes:
             p.shape.is_tuple or p not in self._arguments))
             for p in instruction.attributes.get("control-predecessors", ()))
 
-    def _lose_computations(self, instruction: HloInstruction, record: Op, found: Verdict,
+    def _lose_computations(self, instruction: HloInstruction, record: Op, found: RoundtripLosses,
                            regions: Sequence[HloComputation]) -> None:
         """Note the computations that an instruction names and that what was written for it does not call."""
         for name in found.lost:

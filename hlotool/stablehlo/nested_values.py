@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ops.lowering import Value
-from hlotool.stablehlo.export_findings import Refusal
+from hlotool.stablehlo.export_findings import LoweringRefusal
 
 
 def is_missing(value: Value) -> bool:
@@ -35,7 +35,7 @@ def _leaves(values: Iterable[Value]) -> Iterator[Value]:
                 stack.append(iter(value))
                 break
             if value is None:
-                raise Refusal
+                raise LoweringRefusal
             yield value
         else:
             stack.pop()

@@ -25,7 +25,7 @@ BESIDE = frozenset(("sharding", "frontend_attributes", *_ITSELF))
 _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration, NoType)
 
 
-class Verdict(NamedTuple):
+class RoundtripLosses(NamedTuple):
     """Attributes of one instruction that do not come back, and those that come back without being there."""
 
     lost: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class Verdict(NamedTuple):
     is_laid_out: bool = False
 
 
-NOTHING = Verdict()
+NOTHING = RoundtripLosses()
 
 
 def undeclared(record: Op, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -121,7 +121,7 @@ class RoundtripCheck:
     functions: Mapping[str, HloComputation]
 
     def verdict(self, operation: Any, instruction: HloInstruction, names: Sequence[str],
-                computations: Sequence[HloComputation]) -> Verdict:
+                computations: Sequence[HloComputation]) -> RoundtripLosses:
         """Return which of the attributes `names` an operation does not carry.
 
         `computations` are those that its regions will hold.
@@ -129,13 +129,13 @@ class RoundtripCheck:
         record = OPS[instruction.opcode]
         made = self._lifted(operation, instruction, computations)
         if made is None:
-            return Verdict(tuple(names), is_other=True)
+            return RoundtripLosses(tuple(names), is_other=True)
         given = instruction.attributes
         same = _synonyms(made, instruction)
         lost = tuple(n for n in names if n not in same and (n not in made.attributes or made.attributes[n] != given[n]))
         added = tuple(n for n, value in made.attributes.items()
                       if n not in given and n not in BESIDE and n not in same and not _is_default(record, n, value))
-        return Verdict(lost, added, is_laid_out=made.shape == instruction.shape)
+        return RoundtripLosses(lost, added, is_laid_out=made.shape == instruction.shape)
 
     def _lifted(self, operation: Any, instruction: HloInstruction, computations: Sequence[HloComputation]
                 ) -> HloInstruction | None:

@@ -66,7 +66,7 @@ class Changed:
 def read_for_changes(source: Source) -> Reading:
     """Return the same as `parse_recovering`, ready for changes of the text."""
     with no_collection():
-        reader = _Reader(source)
+        reader = _IncrementalReader(source)
         module = reader.read()
         text = source.text
         is_plain = (
@@ -92,7 +92,7 @@ def reread(reading: Reading, start: int, end: int, text: str) -> Changed | None:
     return changed
 
 
-class _Reader(ModuleReader):
+class _IncrementalReader(ModuleReader):
     """Reads a text that was changed, into a module that is there."""
 
     @property
@@ -133,7 +133,7 @@ class _Change:
     end: int
     text: str
     added: int = 0
-    reader: _Reader = field(init=False)
+    reader: _IncrementalReader = field(init=False)
     body: Body = field(init=False)
     #: old instructions to the new ones of their name; None where users must be read again
     replaced: dict[HloInstruction, HloInstruction | None] = field(default_factory=dict)
@@ -160,7 +160,7 @@ class _Change:
         errors = [d for d in self.reading.errors if not self._is_of(d, computation)]
         self.replaced = dict.fromkeys(self.reading.failed.pop(computation, ()))
         self._move(computation, source)
-        self.reader = _Reader(source)
+        self.reader = _IncrementalReader(source)
         places = self._places(instructions, close)
         if not self._read_body(computation, instructions, places, again, begin):
             return None

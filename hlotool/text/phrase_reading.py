@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from hlotool.grammars import FLAGS, Child, Form, forms, terminal
+from hlotool.grammars import FLAGS, Alternative, Group, forms, terminal
 from hlotool.text.phrase_errors import BAD_ATTRIBUTE, PhraseError
 
 _COMMENT_OR_STRING = re.compile(rf"{terminal('terminals', 'COMMENT')}|({terminal('terminals', 'STRING')}|/\*[\s\S]*)")
@@ -85,10 +85,10 @@ class PhraseReader:
         read = alternatives[0] if len(alternatives) == 1 else _first_of(alternatives)
         return functools.lru_cache(4096)(read) if rule in self._remembers else read
 
-    def _form(self, form: Form) -> Callable[[str], Any]:
+    def _form(self, form: Alternative) -> Callable[[str], Any]:
         """Return a function from the text of one alternative to its value."""
         build = getattr(self._made, form.builder, None)
-        is_one_token = len(form.children) == 1 and form.children[0] == Child()
+        is_one_token = len(form.children) == 1 and form.children[0] == Group()
         children: list[tuple[Callable[[str], Any] | None, bool, bool]] = []
         match: Callable[[str], re.Match[str] | None] | None = None
 
@@ -119,7 +119,7 @@ class PhraseReader:
 
         return read
 
-    def _child(self, child: Child) -> tuple[Callable[[str], Any] | None, bool, bool]:
+    def _child(self, child: Group) -> tuple[Callable[[str], Any] | None, bool, bool]:
         """Return the reader of a group's content (None: as it is), True for a stretch, True if None marks its lack."""
         if child.search is None:
             return self.reader_of(child.rule) if child.rule else None, False, child.leaves_none

@@ -31,7 +31,7 @@ from hlotool.execution import OutOfTime, Program
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import terms_of_product
-from hlotool.ops import OPS, Domain, int_limits, limits, specials
+from hlotool.ops import OPS, Finite, int_limits, limits, specials
 from hlotool.process import work_time
 from hlotool.verdict.boundary_arguments import Wishes, constants_of
 from hlotool.verdict.run_observer import Watch, is_finite
@@ -79,7 +79,7 @@ class _Leaf:
     #: factor on floats, and the product that positive ones sum up in
     scale: float = 1.0
     terms: float = 1.0
-    domains: set[Domain] = field(default_factory=set)
+    domains: set[Finite] = field(default_factory=set)
 
 
 class ArgumentSearch:
@@ -207,11 +207,11 @@ class ArgumentSearch:
     def _plain(self, leaf: _Leaf, kind: str, generator: np.random.Generator) -> Array:
         dims = leaf.shape.dims
         drawn = generator.normal(size=dims)
-        if Domain.DEFINITE in leaf.domains and len(dims) >= 2 and dims[-1] == dims[-2]:
+        if Finite.DEFINITE in leaf.domains and len(dims) >= 2 and dims[-1] == dims[-2]:
             return drawn @ np.swapaxes(drawn, -1, -2) / dims[-1] + np.eye(dims[-1])
-        if Domain.UNIT in leaf.domains:
+        if Finite.UNIT in leaf.domains:
             return np.tanh(drawn) * 0.95
-        if kind == "positive" or Domain.POSITIVE in leaf.domains:
+        if kind == "positive" or Finite.POSITIVE in leaf.domains:
             return (np.abs(drawn) + 0.5) * (leaf.scale / math.sqrt(leaf.terms) if kind == "positive" else leaf.scale)
         if kind == "negative":
             return -(np.abs(drawn) + 0.5) * leaf.scale
@@ -270,7 +270,7 @@ class ArgumentSearch:
 
     def _mend(self, wishes: Wishes, origins: Sequence[HloInstruction]) -> None:
         """Keep the leaves behind those instructions to what they have values for."""
-        behind: dict[int, set[Domain]] = {}
+        behind: dict[int, set[Finite]] = {}
         for origin in dict.fromkeys(origins):
             domain = OPS[origin.opcode].curve.domain
             operands = origin.operands[1:] if origin.opcode in ("divide", "remainder") else origin.operands
@@ -279,10 +279,10 @@ class ArgumentSearch:
                     behind.setdefault(number, set()).add(domain)
         # Where nothing leads back to a parameter, smaller numbers may do.
         for number in behind or range(len(self.leaves)):
-            leaf, domains = self.leaves[number], behind.get(number, {Domain.ALL})
-            if domains <= leaf.domains | {Domain.ALL}:
+            leaf, domains = self.leaves[number], behind.get(number, {Finite.ALL})
+            if domains <= leaf.domains | {Finite.ALL}:
                 leaf.scale = max(leaf.scale * 0.25, _LEAST_SCALE)
-            leaf.domains |= domains - {Domain.ALL}
+            leaf.domains |= domains - {Finite.ALL}
 
 
 def _normal(array: Array, dtype: Any) -> Array:

@@ -23,9 +23,9 @@ from hlotool.passes.cost.values_in_time import (
     NEVER,
     RUNS,
     Buffer,
-    Place,
-    Span,
+    ResultMemory,
     Timeline,
+    TimeSpan,
     buffers,
     call_sites,
     member,
@@ -133,9 +133,9 @@ class _Layout:
         at_once, self.at, self._time = self._sweep()
         self.needs = combined_size(self._pieces(at_once))
 
-    def _result_places(self, computation: HloComputation, donated: Iterable[_Alias]) -> list[Place]:
+    def _result_places(self, computation: HloComputation, donated: Iterable[_Alias]) -> list[ResultMemory]:
         """Return a place for each result, with the result in it, and the argument that lies there before."""
-        places: dict[Buffer, Place] = {}
+        places: dict[Buffer, ResultMemory] = {}
         trees = self.timeline.trees
         result = trees.get(computation.root)
         if result is None:
@@ -143,9 +143,9 @@ class _Layout:
         for buffer in buffers(result, tables=True):
             buffer.last_use = NEVER
             if (not buffer.is_given or buffer.is_donated) and buffer not in places:
-                buffer.within = Place(buffer.size)
+                buffer.within = ResultMemory(buffer.size)
                 for span in buffer.spans():
-                    buffer.within.put(Span(*span, buffer))
+                    buffer.within.put(TimeSpan(*span, buffer))
                 if not buffer.is_table:
                     places[buffer] = buffer.within
         parameters = [trees[p] for p in computation.parameters() if p in trees]
@@ -154,12 +154,12 @@ class _Layout:
             for made, argument in zip(buffers(member(result, index)), buffers(owner) if owner else (), strict=False):
                 place = places.get(made)
                 if place is not None and argument.is_given and argument.within is None:
-                    place.holds.insert(0, Span(argument.start, argument.last_use, argument))
+                    place.holds.insert(0, TimeSpan(argument.start, argument.last_use, argument))
                     place.starts.insert(0, argument.start)
                     argument.within = place
         return list(places.values())
 
-    def _lay_into(self, places: list[Place]) -> None:
+    def _lay_into(self, places: list[ResultMemory]) -> None:
         """Temporaries, the largest first, into the smallest place that is large enough and free while they live.
 
         Of places of one size that of the result which is made last comes first, as in XLA's BufferAssigner.
@@ -171,7 +171,7 @@ class _Layout:
             first = bisect.bisect_left(sizes, buffer.size)
             if first == len(sizes):
                 continue
-            spans = [Span(*span, buffer) for span in buffer.spans()]
+            spans = [TimeSpan(*span, buffer) for span in buffer.spans()]
             for place in ordered[first:first + _MOST_PLACES]:
                 if self._fit(place, spans):
                     for span in spans:
@@ -179,7 +179,7 @@ class _Layout:
                     buffer.within = place
                     break
 
-    def _fit(self, place: Place, spans: Sequence[Span]) -> bool:
+    def _fit(self, place: ResultMemory, spans: Sequence[TimeSpan]) -> bool:
         for span in spans:
             at = bisect.bisect_right(place.starts, span.start)
             if at and not self._may_follow(place.holds[at - 1], span):
@@ -188,13 +188,13 @@ class _Layout:
                 return False
         return True
 
-    def _may_follow(self, before: Span, after: Span) -> bool:
+    def _may_follow(self, before: TimeSpan, after: TimeSpan) -> bool:
         """Return True if a value may lie where another lay: that is over, or is read for the last time to make it."""
         if before.end == after.start:
             return self._shares(after, before.buffer)
         return before.end < after.start
 
-    def _shares(self, result: Span, operand: Buffer) -> bool:
+    def _shares(self, result: TimeSpan, operand: Buffer) -> bool:
         """Return True if a result may be written over an operand that is read there for the last time."""
         if result.buffer.size != operand.size:
             return False
@@ -249,7 +249,7 @@ class _Layout:
         """
         buffers_made = [b for made in self.timeline.made for b in made]
         own = [Piece(b.size, b.is_table and _needs_room(b)) for b in buffers_made
-               if b.is_given or b.is_table or isinstance(b.within, Place)]
+               if b.is_given or b.is_table or isinstance(b.within, ResultMemory)]
         loose = [b for b in buffers_made if _needs_room(b) and not b.is_table]
         heap = at_once
         if self._is_scheduled and len(loose) <= MOST_PLACED:
@@ -284,8 +284,8 @@ def _needs_room(buffer: Buffer) -> bool:
     return buffer.within is None and not buffer.is_given
 
 
-def _memory(buffer: Buffer) -> Buffer | Place:
-    root: Buffer | Place = buffer
+def _memory(buffer: Buffer) -> Buffer | ResultMemory:
+    root: Buffer | ResultMemory = buffer
     while isinstance(root, Buffer) and root.within is not None:
         root = root.within
     return root

@@ -50,7 +50,7 @@ class Buffer:
     #: the piece of memory that this one turned out to be
     same_as: Buffer | None = None
     #: the operand's memory or the place of a result in which it lies
-    within: Buffer | Place | None = None
+    within: Buffer | ResultMemory | None = None
 
     def spans(self) -> list[tuple[int, int]]:
         """Return the times at which the value is needed: first and last ones, in order."""
@@ -61,7 +61,7 @@ class Buffer:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """A value in a place, from one time to another."""
 
     start: int
@@ -70,15 +70,15 @@ class Span:
 
 
 @dataclass(slots=True, eq=False)
-class Place:
+class ResultMemory:
     """Memory that is there from beginning to end, for a result: what lies in it, in the order of time."""
 
     size: int
-    holds: list[Span] = field(default_factory=list)
+    holds: list[TimeSpan] = field(default_factory=list)
     #: when each of them starts
     starts: list[int] = field(default_factory=list)
 
-    def put(self, span: Span) -> None:
+    def put(self, span: TimeSpan) -> None:
         """Let a value lie here; behind what starts at the same time."""
         at = bisect.bisect_right(self.starts, span.start)
         self.holds.insert(at, span)

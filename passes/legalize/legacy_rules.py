@@ -48,7 +48,7 @@ Rewrite: TypeAlias = Callable[[ComputationEditor, HloInstruction], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class LegacyRule:
     """One old form: which instructions have it, and the rewriting, which raises Inexact."""
 
     has_form: Callable[[HloInstruction], bool]
@@ -56,7 +56,7 @@ class Rule:
 
 
 #: opcode -> rules; rules of attributes that any operation may have are under the attribute's name in BY_ATTRIBUTE
-BY_OPCODE: dict[str, list[Rule]] = {}
+BY_OPCODE: dict[str, list[LegacyRule]] = {}
 BY_ATTRIBUTE: dict[str, Rewrite] = {}
 
 
@@ -65,7 +65,7 @@ def on_opcode(*opcodes: str, when: Callable[[HloInstruction], bool] = lambda _: 
 
     def declare(rewrite: Rewrite) -> Rewrite:
         for opcode in opcodes:
-            BY_OPCODE.setdefault(opcode, []).append(Rule(when, rewrite))
+            BY_OPCODE.setdefault(opcode, []).append(LegacyRule(when, rewrite))
         return rewrite
 
     return declare
@@ -105,7 +105,7 @@ def _is_typed(instruction: HloInstruction) -> bool:
     return instruction.shape is not None and all(o.shape is not None for o in instruction.operands)
 
 
-def rewrite_lines(edit: ComputationEditor, more: Iterable[Rule] = ()) -> Iterator[Diagnostic]:
+def rewrite_lines(edit: ComputationEditor, more: Iterable[LegacyRule] = ()) -> Iterator[Diagnostic]:
     """Apply every rule, and those given, to every instruction of a computation."""
     for instruction in edit.lines():
         wanted = [*rules_of(instruction), *(r.rewrite for r in more if r.has_form(instruction))]

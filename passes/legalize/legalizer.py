@@ -31,7 +31,7 @@ from hlotool.passes.edit import ComputationEditor, Editing, clone_module
 from hlotool.passes.legalize import old_lapack, scalar_tokens  # noqa: F401 - importing them declares their rules
 from hlotool.passes.legalize.legacy_rules import (
     BY_OPCODE,
-    Rule,
+    LegacyRule,
     clean_metadata,
     has_index_vector,
     has_old_form,
@@ -59,7 +59,7 @@ def legalize_recovering(module: HloModule, *, scalar_starts: bool = False) -> li
     """Change the module in place as `legalize` does; gives what it left as it was, and why."""
     editor = Editing(module)
     problems: list[Diagnostic] = []
-    more = (Rule(has_index_vector, scalar_indices),) if scalar_starts else ()
+    more = (LegacyRule(has_index_vector, scalar_indices),) if scalar_starts else ()
     for computation in list(module.computations):
         problems.extend(rewrite_lines(ComputationEditor(editor, computation), more))
     problems.extend(thread_tokens(editor))

@@ -44,7 +44,7 @@ def _triangle(given: Given) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Old:
+class OldCall:
     """A call as it was: scalar operands by name, then arrays; where today's results stood among its own."""
 
     scalars: tuple[str, ...]
@@ -59,8 +59,8 @@ class Old:
 
 
 def _old(scalars: str, arrays: int, results: str, least: int, config: Callable[[Given], str] = lambda _: "",
-         fixed: tuple[tuple[str, int], ...] = ()) -> Old:
-    return Old(tuple(scalars.split()), arrays, tuple(map(int, results.split())), least, config, fixed)
+         fixed: tuple[tuple[str, int], ...] = ()) -> OldCall:
+    return OldCall(tuple(scalars.split()), arrays, tuple(map(int, results.split())), least, config, fixed)
 
 
 _QR_FACTORS = _old("batch m n k work", 2, "0", 3)
@@ -95,7 +95,7 @@ _TYPED = {
 _TARGET = re.compile(r"(?:lapack|blas)_(?P<name>(?P<letter>[sdcz])(?P<routine>\w+?))(?P<typed>_ffi)?")
 
 
-def _form(instruction: HloInstruction) -> Old | None:
+def _form(instruction: HloInstruction) -> OldCall | None:
     """Return the old form of a call, where it has one and its scalars are known."""
     target = instruction.attributes.get("custom_call_target")
     found = _TARGET.fullmatch(target) if isinstance(target, str) else None
@@ -115,7 +115,7 @@ def _form(instruction: HloInstruction) -> Old | None:
     return form
 
 
-def _scalars(instruction: HloInstruction, form: Old) -> dict[str, int] | None:
+def _scalars(instruction: HloInstruction, form: OldCall) -> dict[str, int] | None:
     """Return the values of the scalar operands by name; None where one is no constant."""
     found = {}
     for name, given in zip(form.scalars, instruction.operands, strict=False):

@@ -49,7 +49,7 @@ def lift_library_convolution(module: HloModule) -> HloModule:
 
 
 @dataclasses.dataclass(slots=True)
-class _Plan:
+class _Conv:
     """The attributes of a call: labels, window, groups."""
 
     labels: ConvolutionDimensions
@@ -58,7 +58,7 @@ class _Plan:
     precision: dict[str, Any]
 
 
-def _plan(call: Call, vectors: bool = False) -> _Plan:
+def _plan(call: Call, vectors: bool = False) -> _Conv:
     given = call.instruction.attributes
     labels = given.get("dim_labels")
     if not isinstance(labels, ConvolutionDimensions):
@@ -70,7 +70,7 @@ def _plan(call: Call, vectors: bool = False) -> _Plan:
     call.expect(len(window) == labels.spatial_rank, f"its window has {len(window)} dimensions, not "
                                                     f"{labels.spatial_rank}")
     precision = {n: given[n] for n in ("operand_precision",) if n in given}
-    return _Plan(labels, window, given.get("feature_group_count", 1), precision)
+    return _Conv(labels, window, given.get("feature_group_count", 1), precision)
 
 
 @on_target("__cudnn$convForward", "__cudnn$convBiasActivationForward")
@@ -107,7 +107,7 @@ def forward(call: Call) -> tuple[HloInstruction, ...]:
     return call.with_workspaces(_cut(call, call.saturated(value, out), plan.labels.output, places[2], vector))
 
 
-def _vector_places(call: Call, plan: _Plan) -> tuple[int | None, int | None, int | None]:
+def _vector_places(call: Call, plan: _Conv) -> tuple[int | None, int | None, int | None]:
     """Where lhs, filter and result hold a few features side by side, as cuDNN has small integers; None where nowhere.
 
     The labels mark the dimension with `?`, or leave out the last one. Source: XLA, cudnn_vectorize_convolutions.cc.
@@ -181,7 +181,7 @@ def _feature_bias(call: Call, bias: HloInstruction, shape: Shape, labels: str) -
     return call.spread(wide, shape, (at,))
 
 
-def _convolution(call: Call, lhs: HloInstruction, rhs: HloInstruction, plan: _Plan, out: Shape, *,
+def _convolution(call: Call, lhs: HloInstruction, rhs: HloInstruction, plan: _Conv, out: Shape, *,
                  groups: str = "feature_group_count") -> HloInstruction:
     """The convolution of two operands, of the result's type."""
     attributes: dict[str, Any] = {"window": Window(plan.window), "dim_labels": plan.labels, **plan.precision}
@@ -221,7 +221,7 @@ def backward_input(call: Call) -> tuple[HloInstruction, ...]:
     turned = ConvolutionDimensions(labels.output, labels.rhs.translate(_SWAP_IO), labels.lhs)
     if plan.groups != 1:
         filter_ = _regrouped(call, filter_, labels.rhs, plan.groups)
-    value = _convolution(call, gradient, filter_, _Plan(turned, tuple(window), plan.groups, plan.precision), out)
+    value = _convolution(call, gradient, filter_, _Conv(turned, tuple(window), plan.groups, plan.precision), out)
     return call.with_workspaces(value)
 
 
@@ -260,7 +260,7 @@ def backward_filter(call: Call) -> tuple[HloInstruction, ...]:
         window.append(WindowDimension(size, dim.window_dilation, dim.pad_low, high, dim.base_dilation, dim.stride))
     turned = ConvolutionDimensions(labels.lhs.translate(_SWAP_BF), labels.output.translate(str.maketrans("bf", "io")),
                                    labels.rhs.translate(str.maketrans("io", "bf")))
-    value = _convolution(call, value_in, gradient, _Plan(turned, tuple(window), plan.groups, plan.precision), out,
+    value = _convolution(call, value_in, gradient, _Conv(turned, tuple(window), plan.groups, plan.precision), out,
                          groups="batch_group_count")
     turned_back = tuple(at for at, d in zip(_spatial(labels.rhs), plan.window, strict=True) if d.reversal)
     if turned_back:
@@ -285,7 +285,7 @@ def onednn_convolution(call: Call) -> tuple[HloInstruction, ...]:
     return call.with_workspaces(post_operations(call, value, config.get("fusions") or {}, call.operands[2:], out))
 
 
-def _configured(call: Call, config: dict[str, Any], offset: int) -> _Plan | None:
+def _configured(call: Call, config: dict[str, Any], offset: int) -> _Conv | None:
     """The labels and window of a configuration whose numbers are larger by `offset`, if they fit the shapes.
 
     Since 2024 numbers that may be zero are stored plus one.
@@ -310,7 +310,7 @@ def _configured(call: Call, config: dict[str, Any], offset: int) -> _Plan | None
         room = lhs.dims[at] + dim.pad_low + dim.pad_high - _extent(dim.size, dim.window_dilation)
         if room < 0 or room // dim.stride + 1 != out.dims[there]:
             return None
-    return _Plan(labels, window, groups, {})
+    return _Conv(labels, window, groups, {})
 
 
 def _letters(rank: int, config: dict[str, Any], names: Sequence[str], letters: str, offset: int) -> str | None:

@@ -8,28 +8,28 @@ from collections.abc import Iterator
 
 from hlotool.ir import COMBINE, UNBOUNDED, HloInstruction, IotaTile, Layout, Shape, Sharding
 from hlotool.passes.codes import BAD_LAYOUT, BAD_SHAPE, SHARDING
-from hlotool.passes.instruction_findings import Finding
+from hlotool.passes.instruction_findings import Problem
 
 
 @functools.lru_cache(maxsize=65536)
-def verify_shape(shape: Shape) -> tuple[Finding, ...]:
+def verify_shape(shape: Shape) -> tuple[Problem, ...]:
     """Return the faults of a shape. Source: XLA, ShapeUtil::ValidateShape and LayoutUtil::ValidateLayoutForShape."""
     return tuple(_shape_findings(shape))
 
 
-def _shape_findings(shape: Shape) -> Iterator[Finding]:
+def _shape_findings(shape: Shape) -> Iterator[Problem]:
     if not shape.is_array:
         for element in shape.elements:
             yield from verify_shape(element)
         return
     for i, size in enumerate(shape.dims):
         if size < 0 and size != UNBOUNDED:
-            yield Finding(BAD_SHAPE, f"dimension {i} of {shape.text(False)} is negative")
+            yield Problem(BAD_SHAPE, f"dimension {i} of {shape.text(False)} is negative")
     if UNBOUNDED not in shape.dims and shape.size * max(1, shape.dtype.bits // 8) >= 2**63:
-        yield Finding(BAD_SHAPE, f"{shape.text(False)} has more bytes than 63 bits can count")
+        yield Problem(BAD_SHAPE, f"{shape.text(False)} has more bytes than 63 bits can count")
     if shape.layout is not None:
         for message in _layout_messages(shape, shape.layout):
-            yield Finding(BAD_LAYOUT, f"{shape}: {message}")
+            yield Problem(BAD_LAYOUT, f"{shape}: {message}")
 
 
 def _layout_messages(shape: Shape, layout: Layout) -> Iterator[str]:
@@ -62,13 +62,13 @@ def _split_messages(shape: Shape, layout: Layout) -> Iterator[str]:
             yield f"split indices {split.indices} must rise and lie inside dimension {split.dimension}"
 
 
-def verify_sharding(instruction: HloInstruction, partitions: int) -> Iterator[Finding]:
+def verify_sharding(instruction: HloInstruction, partitions: int) -> Iterator[Problem]:
     """Report faults of an instruction's sharding. Source: XLA, HloSharding::Validate."""
     sharding = instruction.attributes.get("sharding")
     # An outfeed's sharding describes what it sends, not its token.
     if isinstance(sharding, Sharding) and instruction.shape is not None and instruction.opcode != "outfeed":
         for message in _sharding_messages(sharding, instruction.shape, partitions):
-            yield Finding(SHARDING, message, r"\bsharding\s*=")
+            yield Problem(SHARDING, message, r"\bsharding\s*=")
 
 
 def _sharding_messages(sharding: Sharding, shape: Shape, partitions: int) -> Iterator[str]:

@@ -37,7 +37,7 @@ from hlotool.passes.codes import (
 from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import (
     SHAPE_PART,
-    Finding,
+    Problem,
     constraint_part,
     opcode_pattern,
     report,
@@ -58,7 +58,7 @@ from hlotool.passes.verify.verdict_keys import Signatures
 from hlotool.text import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES, broken_values
 
 #: an instruction, what is wrong with it, and how much that matters
-Wrong = tuple[HloInstruction, Finding, Severity]
+Wrong = tuple[HloInstruction, Problem, Severity]
 PROFILES = ("unoptimized", "strict", "scheduled", "cpu", "gpu")
 _shape = operator.attrgetter("shape")
 #: profiles of modules whose layouts are assigned
@@ -164,7 +164,7 @@ class Checker:
         self._module = module
         self._partitions = int(module.attributes.get("num_partitions", 1))
         #: by opcode, shape, identity of the attributes, and shapes of the operands
-        self._known: dict[tuple[Any, ...], Finding | None] = {}
+        self._known: dict[tuple[Any, ...], Problem | None] = {}
         self._signatures = Signatures()
         self._right: set[object] = set()
         #: what Signatures.computation gives for computations in which nothing is wrong
@@ -247,7 +247,7 @@ class Checker:
                  if i in failed or any(o in failed for o in i.operands)}
         return lines - {0}
 
-    def _finding(self, instruction: HloInstruction) -> Finding | None:
+    def _finding(self, instruction: HloInstruction) -> Problem | None:
         signature = self._signatures.instruction(instruction)
         if signature in self._right:
             return None
@@ -256,7 +256,7 @@ class Checker:
             self._right.add(signature)
         return finding
 
-    def _findings(self, instruction: HloInstruction) -> Iterator[Finding]:
+    def _findings(self, instruction: HloInstruction) -> Iterator[Problem]:
         opcode, record = instruction.opcode, OPS.get(instruction.opcode)
         if record is None:
             yield unknown_opcode(opcode)
@@ -274,33 +274,33 @@ class Checker:
         yield from verify_sharding(instruction, self._partitions)
 
 
-def unknown_opcode(opcode: str) -> Finding:
+def unknown_opcode(opcode: str) -> Problem:
     """Return the finding about an opcode that there is not, or no more."""
     message, part = f"there is no operation {opcode}", opcode_pattern(opcode)
     old = OLD_OPCODES.get(opcode)
     if old is not None:
         name = old.instead if old.instead in OPS else ""
-        return Finding(UNKNOWN_OPCODE, f"{opcode} is an opcode of another time ({old.era})", part,
+        return Problem(UNKNOWN_OPCODE, f"{opcode} is an opcode of another time ({old.era})", part,
                        f"today: {old.instead}; {LEGALIZE}", name, is_certain=True)
     near = nearest(opcode, OPS)
-    return Finding(UNKNOWN_OPCODE, message, part, *((f"did you mean {near[0]}?", near[0]) if near else ()))
+    return Problem(UNKNOWN_OPCODE, message, part, *((f"did you mean {near[0]}?", near[0]) if near else ()))
 
 
-def unknown_attribute(record: Op, name: str) -> Finding:
+def unknown_attribute(record: Op, name: str) -> Problem:
     """Return the finding about an attribute that the operation does not have."""
     message, part = f"{record.opcode} has no attribute {name}", rf"\b({re.escape(name)})\s*="
     old = OLD_ATTRIBUTES.get((record.opcode, name)) or OLD_ATTRIBUTES.get(("", name))
     if old is not None:
         today = old.instead if record.attribute(old.instead) is not None else ""
-        return Finding(UNKNOWN_ATTRIBUTE, message, part, f"today: {old.instead}; {LEGALIZE}", today, is_certain=True)
+        return Problem(UNKNOWN_ATTRIBUTE, message, part, f"today: {old.instead}; {LEGALIZE}", today, is_certain=True)
     own = [a.name for a in record.attributes]
     near = nearest(name, [*own, *COMMON_ATTRIBUTES])
     if near:
-        return Finding(UNKNOWN_ATTRIBUTE, message, part, f"did you mean {near[0]}?", near[0])
-    return Finding(UNKNOWN_ATTRIBUTE, message, part, f"its attributes: {', '.join(own) or 'none of its own'}")
+        return Problem(UNKNOWN_ATTRIBUTE, message, part, f"did you mean {near[0]}?", near[0])
+    return Problem(UNKNOWN_ATTRIBUTE, message, part, f"its attributes: {', '.join(own) or 'none of its own'}")
 
 
-def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Finding]:
+def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Problem]:
     if any(o.shape is None for o in instruction.operands):
         return
     try:
@@ -309,7 +309,7 @@ def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Finding
         if _agrees_in_f32(record, instruction):
             return
         code = NO_SHAPE if error.label == f"{record.opcode}-shape" else error.label
-        yield Finding(code, error.message, constraint_part(instruction, error), error.help, culprit=error.culprit)
+        yield Problem(code, error.message, constraint_part(instruction, error), error.help, culprit=error.culprit)
         return
     if instruction.shape is None:
         return
@@ -319,7 +319,7 @@ def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Finding
             else DYNAMIC_FLAGS if flags_differ(instruction.shape, inferred) else "")
     if code:
         right, written = inferred.text(False), instruction.shape.text(False)
-        yield Finding(code, f"{instruction.opcode} gives {right}, but {written} is written", SHAPE_PART,
+        yield Problem(code, f"{instruction.opcode} gives {right}, but {written} is written", SHAPE_PART,
                       f"write {right}", relaid(inferred, instruction.shape))
 
 

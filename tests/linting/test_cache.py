@@ -16,7 +16,7 @@ from hlotool.cli import main
 from hlotool.cli.inputs import module_of
 from hlotool.diagnostics import Diagnostic, Edit, Fix, Note, Origin, Severity
 from hlotool.ir import Position
-from hlotool.linting import INTERNAL, Cache, FileFindings, Job, Settings, cache_file, lint_cached, lint_each
+from hlotool.linting import INTERNAL, Cache, FileFindings, LintJob, Settings, cache_file, lint_cached, lint_each
 
 WASTE = """HloModule waste
 ENTRY main {
@@ -46,7 +46,7 @@ class Looks:
 
     def __init__(self, cache: Cache, settings: Settings | None = None) -> None:
         self.cache, self.looked = cache, list[str]()
-        self.job = Job(settings or Settings(), module_of)
+        self.job = LintJob(settings or Settings(), module_of)
 
     def lint(self, paths: Sequence[str]) -> Iterator[tuple[str, FileFindings]]:
         self.looked += paths

@@ -15,7 +15,7 @@ from hlotool.passes.verify import InstructionChecks
 from hlotool.serve.lsp.document import Document
 from hlotool.serve.lsp.following import Following
 from hlotool.serve.lsp.open_text import OpenText
-from hlotool.serve.lsp.text_lines import Change
+from hlotool.serve.lsp.text_lines import TextChange
 
 TEXT = """HloModule typed
 
@@ -62,7 +62,7 @@ class Typed:
         self.following = Following(self.document.parts[0], self.settings)
         assert self.following.settle(self.document.findings(self.settings))
 
-    def type(self, change: Change) -> bool:
+    def type(self, change: TextChange) -> bool:
         """Whether a change could be followed."""
         found = self.document.changed([change], self.document.lines.changed(change))
         if found is None:
@@ -76,12 +76,12 @@ class Typed:
         return Document(self.document.text, "typed.hlo").findings(self.settings)
 
 
-def replaced(chance: random.Random, text: str) -> Change:
+def replaced(chance: random.Random, text: str) -> TextChange:
     """A change of one place, forwards or backwards."""
     pairs = [(old, new) for pair in CHANGES for old, new in (pair, pair[::-1]) if old in text]
     old, new = chance.choice(pairs)
     at = chance.choice([n for n in range(len(text)) if text.startswith(old, n)])
-    return Change(at, at + len(old), new)
+    return TextChange(at, at + len(old), new)
 
 
 def own(text: str) -> list[Diagnostic]:
@@ -118,10 +118,10 @@ def test_rules_speak_again_when_a_text_has_no_errors_any_more() -> None:
     lints = [d for d in before if d.code in RULES]
     assert lints
     at = TEXT.index("called = f32[4]") + len("called = f32[")
-    assert typed.type(Change(at, at + 1, "5"))
+    assert typed.type(TextChange(at, at + 1, "5"))
     wrong = typed.following.findings()
     assert [d.code for d in wrong if d.code not in RULES] and not [d for d in wrong if d.code in RULES]
-    assert typed.type(Change(at, at + 1, "4"))
+    assert typed.type(TextChange(at, at + 1, "4"))
     right = typed.following.findings()
     # What the rules said about the changed line and about what uses it is left to the look at the whole text.
     touched = {n for n, line in enumerate(TEXT.split("\n"), 1) if "called" in line}
@@ -131,7 +131,7 @@ def test_rules_speak_again_when_a_text_has_no_errors_any_more() -> None:
 def test_findings_move_with_their_lines() -> None:
     typed = Typed()
     before = {(d.code, d.line) for d in typed.following.findings() if d.line > 22}
-    assert before and typed.type(Change(at := TEXT.index("  twice = f32"), at, "\n\n"))
+    assert before and typed.type(TextChange(at := TEXT.index("  twice = f32"), at, "\n\n"))
     assert before <= {(d.code, d.line - 2) for d in typed.following.findings()}
 
 
@@ -141,7 +141,7 @@ def test_callers_are_looked_at_again() -> None:
     for before, after in changes:
         text = text.replace(before, after)
         at = typed.document.text.index(before)
-        assert typed.type(Change(at, at + len(before), after))
+        assert typed.type(TextChange(at, at + len(before), after))
     assert typed.document.text == text
     assert len(typed.fresh()) >= 2
     assert [d.line for d in typed.following.findings() if d.severity == "error"] \
@@ -153,7 +153,7 @@ def test_settings_and_comments_hold_at_once() -> None:
     quiet = TEXT.replace("add(x, x)", "add(x, x) // hlolint: disable=V103")
     for text, settings in ((quiet, Settings()), (TEXT, Settings(never=frozenset({"V103"})))):
         typed = Typed(text, settings)
-        assert typed.type(Change(at, at + len("f32[4,8]"), "f32[4,9]"))
+        assert typed.type(TextChange(at, at + len("f32[4,8]"), "f32[4,9]"))
         assert [d.code for d in typed.following.findings() if d.line == 17] == \
             [d.code for d in typed.fresh() if d.line == 17]
 
@@ -162,7 +162,7 @@ def test_what_is_out_of_step_is_seen() -> None:
     typed = Typed()
     wrong = TEXT.replace("add(x, x)", "f32[(x, x)")
     at = TEXT.index("add(x, x)")
-    assert typed.type(Change(at, at + 3, "f32["))
+    assert typed.type(TextChange(at, at + 3, "f32["))
     assert typed.following.settle(Document(wrong, "typed.hlo").findings())
     assert not typed.following.settle([])
 

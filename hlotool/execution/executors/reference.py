@@ -12,7 +12,7 @@ from hlotool.execution.run_limits import run_limit
 from hlotool.ops import is_any_foreign
 
 
-class Reference(Executor):
+class ReferenceExecutor(Executor):
     """Evaluates each instruction; devices are threads."""
 
     names = ("reference", "numpy")

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 from hlotool.ir import DTYPES, DType, HloComputation, HloInstruction, post_order
 from hlotool.jax.lax import python_literals
 from hlotool.jax.lax.codes import NotWritable
-from hlotool.jax.lax.python_names import Names, wished_name
+from hlotool.jax.lax.python_names import FunctionNames, wished_name
 
 _WIDTH = 110
 #: the code of an instruction: an expression, or the values of a tuple, one for each index
@@ -53,7 +53,7 @@ class FunctionCode:
     def __init__(self, context: Context, computation: HloComputation, names: frozenset[str]) -> None:
         self.context = context
         self.computation = computation
-        self.names = Names(names)
+        self.names = FunctionNames(names)
         self.values: dict[HloInstruction, Value] = {}
         self._lines: list[str] = []
         self._users = computation.users()

@@ -31,7 +31,7 @@ from hlotool.jax.lax import (
 from hlotool.jax.lax.codes import NO_JAX, NotWritable
 from hlotool.jax.lax.function_code import FunctionCode
 from hlotool.jax.lax.helper_functions import HELPERS, IMPORTS, NEEDS
-from hlotool.jax.lax.python_names import Names, function_names, spoken_name
+from hlotool.jax.lax.python_names import FunctionNames, function_names, spoken_name
 from hlotool.passes.edit import clone_module
 from hlotool.stablehlo import from_stablehlo, to_stablehlo
 from hlotool.text import docstring_words
@@ -65,7 +65,7 @@ class _ModuleCode:
     def __init__(self, module: HloModule) -> None:
         self.module = module
         self._functions: dict[HloComputation, str] = {}
-        self._names = Names(frozenset(HELPERS))
+        self._names = FunctionNames(frozenset(HELPERS))
         self._helpers: set[str] = set()
         #: functions that writers asked for, in the order of their definitions
         self._asked: set[HloComputation] = set()

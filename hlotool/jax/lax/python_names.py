@@ -13,7 +13,7 @@ _RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "ja
 _LONGEST = 40
 
 
-class Names:
+class FunctionNames:
     """The names taken in one function; those of the module around it are taken from the start."""
 
     def __init__(self, taken: frozenset[str] = frozenset()) -> None:

@@ -11,12 +11,12 @@ from hlotool.diagnostics import Diagnostic
 from hlotool.ir import HloModule, Position, Source
 from hlotool.passes.read import read_to_follow
 from hlotool.serve.lsp.names import Names, Occurrence
-from hlotool.serve.lsp.text_lines import Change, Lines
+from hlotool.serve.lsp.text_lines import Lines, TextChange
 from hlotool.text import Changed, reread
 from hlotool.text.input_files import is_mlir, plain_text, split_modules
 
 
-class Part:
+class ModulePart:
     """One module of a text. Of a text with errors it holds what could be read."""
 
     def __init__(self, source: Source) -> None:
@@ -34,7 +34,7 @@ class Part:
     def names(self) -> Names:
         return Names(self.module)
 
-    def change(self, change: Change) -> Changed | None:
+    def change(self, change: TextChange) -> Changed | None:
         """Follow a change of the text; None where all of it must be read again, and this be thrown away."""
         changed = reread(self.reading, change.start, change.end, change.text)
         self.errors = self.reading.errors
@@ -67,19 +67,19 @@ class Document:
         return is_mlir(self.text)
 
     @functools.cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ModulePart]:
         if self.is_mlir:
             return []
-        return [Part(source) for source in split_modules(plain_text(self.text), self.filename)]
+        return [ModulePart(source) for source in split_modules(plain_text(self.text), self.filename)]
 
     @property
-    def followed(self) -> Part | None:
+    def followed(self) -> ModulePart | None:
         """The one module of a text whose changes can be followed."""
         if not self.is_read or len(self.parts) != 1 or not self.parts[0].reading.is_plain:
             return None
         return self.parts[0] if self.parts[0].source.text == self.text else None
 
-    def changed(self, changes: Sequence[Change], lines: Lines) -> tuple[Document, list[Changed]] | None:
+    def changed(self, changes: Sequence[TextChange], lines: Lines) -> tuple[Document, list[Changed]] | None:
         """Return the document after some changes, and what was read again; it takes the module over, which is changed.
 
         None where all of the text must be read again; then this document is of no more use, too.
@@ -105,7 +105,7 @@ class Document:
             found += part.errors or lint(part.module, self.filename, config, each=True)
         return found
 
-    def at(self, line: int, column: int) -> tuple[Part, int] | None:
+    def at(self, line: int, column: int) -> tuple[ModulePart, int] | None:
         """Return the module at a place, and the offset in its text; both count from 1."""
         # The last one that begins on the line or above it: a text may hold thousands.
         number = bisect.bisect_right(self.parts, line, key=lambda part: part.source.first_line) - 1
@@ -113,7 +113,7 @@ class Document:
             return None
         return self.parts[number], offset
 
-    def name_at(self, line: int, column: int) -> tuple[Part, Occurrence] | None:
+    def name_at(self, line: int, column: int) -> tuple[ModulePart, Occurrence] | None:
         """Return the name that stands at a place."""
         place = self.at(line, column)
         found = place[0].names.at(place[1]) if place else None

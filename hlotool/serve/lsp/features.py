@@ -19,7 +19,7 @@ from hlotool.ir import KINDS, HloComputation, HloInstruction, Kind, Position
 from hlotool.ops import OPS, ConstraintError, Op
 from hlotool.passes.formatting import format_text
 from hlotool.passes.origins import origin_of
-from hlotool.serve.lsp.document import Document, Part
+from hlotool.serve.lsp.document import Document, ModulePart
 from hlotool.serve.lsp.names import Item, Occurrence
 from hlotool.serve.lsp.offered_fixes import OfferedFixes
 from hlotool.serve.lsp.text_lines import Lines
@@ -48,7 +48,7 @@ class Places:
     def range(self, start: Position, end: Position) -> lsp.Range:
         return lsp.Range(self.place(start), self.place(end))
 
-    def of(self, part: Part, start: int, end: int) -> lsp.Range:
+    def of(self, part: ModulePart, start: int, end: int) -> lsp.Range:
         """Return the range of two offsets of a module's text."""
         return self.range(part.source.position(start), part.source.position(end))
 
@@ -58,7 +58,7 @@ class Places:
         found = self.codec.position_from_client_units(self.lines, inside)
         return found.line + 1, found.character + 1
 
-    def location(self, part: Part, occurrence: Occurrence) -> lsp.Location:
+    def location(self, part: ModulePart, occurrence: Occurrence) -> lsp.Location:
         return lsp.Location(self.uri, self.of(part, occurrence.start, occurrence.end))
 
 
@@ -92,7 +92,7 @@ def _page(text: str, where: lsp.Range) -> lsp.Hover:
     return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), where)
 
 
-def _word_at(part: Part, offset: int) -> tuple[str, int] | None:
+def _word_at(part: ModulePart, offset: int) -> tuple[str, int] | None:
     """Return the word around an offset, and where it starts."""
     text = part.source.text
     start = offset
@@ -102,7 +102,7 @@ def _word_at(part: Part, offset: int) -> tuple[str, int] | None:
     return (found[0], start) if found and found.end() >= offset else None
 
 
-def _about(part: Part, item: Item) -> str:
+def _about(part: ModulePart, item: Item) -> str:
     if isinstance(item, HloComputation):
         # In a text with errors a parameter may lack its number.
         found = [i for i in item.instructions if i.opcode == "parameter"]
@@ -129,7 +129,7 @@ def _inferred(item: HloInstruction) -> Iterator[str]:
     yield f"inferred: {_inline(str(shape))}"
 
 
-def _made_by(part: Part, item: HloInstruction) -> Iterator[str]:
+def _made_by(part: ModulePart, item: HloInstruction) -> Iterator[str]:
     if (origin := origin_of(part.module, item)) is not None:
         yield f"from {_inline(str(origin))}"
     if origin is not None and origin.op_name and origin.file:

@@ -15,14 +15,14 @@ from hlotool.ir import HloComputation, HloInstruction
 from hlotool.linting import Settings, left
 from hlotool.passes.lints import RULES
 from hlotool.passes.verify import InstructionChecks
-from hlotool.serve.lsp.document import Part
+from hlotool.serve.lsp.document import ModulePart
 from hlotool.text import Changed, moved
 
 
 class Following:
     """The findings about one module, kept up to date with its text."""
 
-    def __init__(self, part: Part, settings: Settings) -> None:
+    def __init__(self, part: ModulePart, settings: Settings) -> None:
         self._part, self._settings = part, settings
         #: made when the text has no syntax errors for the first time
         self._checks: InstructionChecks | None = None

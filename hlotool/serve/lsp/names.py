@@ -43,7 +43,7 @@ class Names:
         self._text = module.source.text if module.source else ""
         self._ordered = sorted((c for c in module.computations if c.offset >= 0), key=attrgetter("offset"))
         self._by_name = {c.name: c for c in module.computations}
-        self._bodies: dict[HloComputation, _Body] = {}
+        self._bodies: dict[HloComputation, _BodyWalk] = {}
 
     def at(self, offset: int) -> Occurrence | None:
         """Return the occurrence that an offset stands in or right behind."""
@@ -86,13 +86,13 @@ class Names:
         """Return the computation that an offset stands in, by its place in the text; -1 in front of the first."""
         return bisect.bisect_right(self._ordered, offset, key=attrgetter("offset")) - 1
 
-    def _body(self, number: int) -> _Body:
+    def _body(self, number: int) -> _BodyWalk:
         computation = self._ordered[number]
         found = self._bodies.get(computation)
         if found is None:
             following = self._ordered[number + 1] if number + 1 < len(self._ordered) else None
             end = _end(self._text, computation, following)
-            found = self._bodies[computation] = _Body(self._text, computation, self._by_name, end)
+            found = self._bodies[computation] = _BodyWalk(self._text, computation, self._by_name, end)
         return found
 
 
@@ -117,7 +117,7 @@ def _end(text: str, computation: HloComputation, following: HloComputation | Non
     return max(text.rfind("\n", 0, following.offset), text.rfind("}", 0, following.offset), computation.offset)
 
 
-class _Body:
+class _BodyWalk:
     """Walks over one computation's text, knowing which statement, attribute and bracket it is in."""
 
     def __init__(self, text: str, computation: HloComputation, computations: dict[str, HloComputation], end: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec, TextDocument, Workspace
 
-from hlotool.serve.lsp.text_lines import Change, Lines
+from hlotool.serve.lsp.text_lines import Lines, TextChange
 
 
 class OpenText(TextDocument):
@@ -16,7 +16,7 @@ class OpenText(TextDocument):
     def __init__(self, uri: str, source: str, version: int | None, language: str | None, codec: PositionCodec) -> None:
         super().__init__(uri, source, version, language, position_codec=codec)
         #: the changes since `taken`, in order; None: all of it is another
-        self._changes: list[Change] | None = None
+        self._changes: list[TextChange] | None = None
 
     @property
     def lines(self) -> Lines:
@@ -24,7 +24,7 @@ class OpenText(TextDocument):
             self._lines = Lines(self.source)
         return self._lines
 
-    def taken(self) -> list[Change] | None:
+    def taken(self) -> list[TextChange] | None:
         """Return the changes since the last call; None where the text is not that of then with some changes."""
         found, self._changes = self._changes, []
         return found
@@ -34,7 +34,7 @@ class OpenText(TextDocument):
             self._source, self._changes = change.text, None
             return
         start, end = sorted(map(self._offset, (change.range.start, change.range.end)))
-        made = Change(start, end, change.text)
+        made = TextChange(start, end, change.text)
         self._lines = self.lines.changed(made)
         self._source = self._lines.text
         if self._changes is not None:

@@ -27,7 +27,7 @@ from hlotool.serve.lsp.offered_fixes import OfferedFixes
 from hlotool.serve.lsp.open_text import OpenText, Texts
 from hlotool.serve.lsp.semantic_tokens import LEGEND, semantic_tokens
 from hlotool.serve.lsp.symbols import Ready, folding, symbols
-from hlotool.serve.lsp.text_lines import Change, Lines
+from hlotool.serve.lsp.text_lines import Lines, TextChange
 from hlotool.serve.lsp.transport import in_background, serve_port, serve_streams
 from hlotool.serve.lsp.whole_look import look, settings_for
 
@@ -272,7 +272,7 @@ async def _tried(function: Callable[..., Answer], *given: Any) -> Answer | None:
         return None
 
 
-def _changed(document: Document, changes: Sequence[Change], lines: Lines, following: Following | None
+def _changed(document: Document, changes: Sequence[TextChange], lines: Lines, following: Following | None
              ) -> Document | None:
     """Return the document after changes, of which what follows it is told; None where all of it must be read again."""
     found = document.changed(changes, lines)

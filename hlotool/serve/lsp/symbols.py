@@ -14,7 +14,7 @@ from lsprotocol import types as lsp
 
 from hlotool.diagnostics import visible
 from hlotool.ir import HloComputation, HloInstruction, Shape
-from hlotool.serve.lsp.document import Document, Part
+from hlotool.serve.lsp.document import Document, ModulePart
 from hlotool.serve.lsp.features import Places
 from hlotool.serve.lsp.names import name_start
 
@@ -37,7 +37,7 @@ def symbols(document: Document, places: Places) -> Ready:
 class _Outline:
     """Writes the outline of one module."""
 
-    def __init__(self, part: Part, places: Places) -> None:
+    def __init__(self, part: ModulePart, places: Places) -> None:
         self._part = part
         self._text, self._starts = part.source.text, part.source.line_starts()
         self._first = part.source.first_line - 1
@@ -85,7 +85,7 @@ class _Outline:
         return found
 
 
-def extents(part: Part) -> Iterator[tuple[HloComputation, int, int]]:
+def extents(part: ModulePart) -> Iterator[tuple[HloComputation, int, int]]:
     """Yield each computation that has a name in the text, with the offsets of its name and of its closing brace."""
     text = part.source.text
     ordered = sorted((c for c in part.module.computations if c.offset >= 0), key=lambda c: c.offset)

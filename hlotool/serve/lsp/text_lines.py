@@ -12,7 +12,7 @@ from hlotool.ir import line_starts, moved_starts
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TextChange:
     """`text` stands for what stood from one offset of a text to another."""
 
     start: int
@@ -48,7 +48,7 @@ class Lines(Sequence[str]):
         text = self.text
         return (text[start:end] for start, end in itertools.pairwise([*self.starts, len(text)]))
 
-    def changed(self, change: Change) -> Lines:
+    def changed(self, change: TextChange) -> Lines:
         """Return the lines after a change, which tells of no line that it leaves alone."""
         start, end, text = change.start, change.end, change.text
         whole = self.text[:start] + text + self.text[end:]
