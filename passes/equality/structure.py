@@ -26,7 +26,7 @@ from hlotool.ir import (
     callees_first,
     post_order,
 )
-from hlotool.ops import OPS
+from hlotool.ops import OPS, acts
 from hlotool.passes.equality.movements import bitcast_key
 
 #: attributes that no compiler reads: where values came from, pictures, debuggers
@@ -116,13 +116,8 @@ def bits_of(array: Any) -> bytes:
 
 
 def has_effect(instruction: HloInstruction, effects: Iterable[HloComputation] = ()) -> bool:
-    """Return True if an instruction must run as often as it is written: it has an effect, or draws random numbers."""
-    record = OPS.get(instruction.opcode)
-    if record is None or record.flags & {"side_effect", "random"}:
-        return True
-    if instruction.attributes.get("custom_call_has_side_effect"):
-        return True
-    return any(c in effects for c in instruction.called_computations())
+    """Return True if an instruction must run as often as it is written: it acts, draws, or calls one of `effects`."""
+    return acts(instruction) or any(c in effects for c in instruction.called_computations())
 
 
 @dataclass(slots=True)
@@ -148,7 +143,7 @@ class Structure:
                 memory_of(instruction))
 
     def _number(self, computation: HloComputation) -> None:
-        numbers, found, acts = self._numbers, self.instructions, list[int]()
+        numbers, found, effects = self._numbers, self.instructions, list[int]()
         for instruction in post_order(computation):
             before = instruction.control_predecessors() if instruction.attributes else ()
             key: Hashable = (
@@ -157,16 +152,16 @@ class Structure:
             number = numbers.setdefault(key, len(numbers))
             if has_effect(instruction, self.effects):
                 # The second of two draws of a random number is another number.
-                while number in acts:
+                while number in effects:
                     number = numbers.setdefault(("again", number), len(numbers))
-                acts.append(number)
+                effects.append(number)
             found[instruction] = number
-        if acts:
+        if effects:
             self.effects.add(computation)
         root = found[computation.root] if computation.root is not None else -1
         signature = tuple(self.aspects.shape(p.shape) for p in computation.parameters())
         threads = tuple(sorted(computation.attributes.items()))
-        key = ("computation", signature, root, tuple(sorted(acts)), threads)
+        key = ("computation", signature, root, tuple(sorted(effects)), threads)
         self.computations[computation] = numbers.setdefault(key, len(numbers))
 
     def _attributes_of(self, instruction: HloInstruction) -> Hashable:

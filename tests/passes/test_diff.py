@@ -189,3 +189,15 @@ def test_sets_of_control_predecessors_have_no_order() -> None:
             "  ROOT r = f32[] tanh(x), control-predecessors={a, b}\n}\n")
     assert not hlotool.diff(text, text.replace("{a, b}", "{b, a}")).changes
     assert hlotool.diff(text, text.replace("{a, b}", "{a}")).changes
+
+
+@pytest.mark.parametrize("opcode", ["infeed", "rng-get-and-update-state"])
+def test_a_repeated_effect_is_a_difference(opcode):
+    """Reading twice is not reading once, though both instructions look alike."""
+    row = {"infeed": "((f32[2], token[])) infeed(t)",
+           "rng-get-and-update-state": "(u64[2]) rng-get-and-update-state(), delta=1"}[opcode]
+    shape, call = row[1:].split(") ", 1)
+    text = "ENTRY e {{ t = token[] after-all()  a = {0} {1}  {2}  ROOT r = ({0}, {0}) tuple(a, {3}) }}"
+    twice = text.format(shape, call, f"b = {shape} {call}", "b")
+    once = text.format(shape, call, "", "a")
+    assert hlotool.diff(twice, twice) and not hlotool.diff(twice, once)
