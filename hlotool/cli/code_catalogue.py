@@ -21,7 +21,7 @@ def load_codes() -> None:
 
 
 def _defines_codes(name: str) -> bool:
-    """Whether a module's text calls `define`."""
+    """Return True if a module's text calls `define`."""
     spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None:
         return False

@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def is_asked() -> bool:
-    """Whether a shell has started this process to complete a line."""
+    """Return True if a shell has started this process to complete a line."""
     return "_ARGCOMPLETE" in os.environ
 
 
@@ -40,7 +40,7 @@ def complete(program: str) -> None:
 
 
 def _parser(program: str, line: str) -> argparse.ArgumentParser:
-    """What `program` takes; of commands that the line does not name, only the name, for each costs time to import."""
+    """Return the parser of `program`; commands that the line does not name have only a name, for imports cost time."""
     if program in PROGRAMS:
         return parser_of(PROGRAMS[program], program)
     try:

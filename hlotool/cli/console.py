@@ -1,4 +1,4 @@
-"""What commands write for people: frames on standard error, text on standard output."""
+"""Output of commands for people: frames on standard error, text on standard output."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ def complain(*lines: str) -> None:
 
 
 def say(text: str) -> None:
-    """What a renderer made, on standard error."""
+    """Write the output of a renderer to standard error."""
     with contextlib.suppress(OSError, ValueError):  # closed
         print(text, file=sys.stderr)
 
 
 def wants_color(stream: TextIO, choice: str = "auto") -> bool:
-    """Whether to colour what goes to a stream; NO_COLOR and FORCE_COLOR are heard."""
+    """Return True if the output to a stream is to be coloured; NO_COLOR and FORCE_COLOR decide first."""
     colored = _wants_color(stream, choice)
     if colored:
         _COLORED.add(stream)
@@ -119,7 +119,7 @@ def frames(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source], str
 
 
 def renderer(sources: Mapping[str, Source], stream: TextIO | None, color: str = "auto") -> Renderer:
-    """What draws frames for a stream, as wide and as coloured as it can show; None: a file."""
+    """Return the renderer of frames for a stream, as wide and as coloured as it can show; None: a file."""
     from hlotool.diagnostics.render import WIDTH, Renderer
 
     is_terminal = stream is not None and stream.isatty()

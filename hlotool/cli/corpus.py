@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _progress(args: argparse.Namespace) -> Iterator[Callable[[RunReport], None]]:
-    """What is told of each step: the supervisor, and a bar on a terminal's standard error."""
+    """Return the listeners for each step: the supervisor, and a bar on a terminal's standard error."""
     if args.quiet or not sys.stderr.isatty():
         yield lambda report: note_progress()
         return

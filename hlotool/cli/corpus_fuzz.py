@@ -19,7 +19,7 @@ _SECONDS = 2.0
 
 
 def sightings(given: Input) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What was seen when mutated sections of a module ran; which ones they are follows from the module's text."""
+    """Return the findings of mutated sections of a module, which follow from the module's text."""
     from hlotool.conformance import ConformanceCase, written
     from hlotool.execution import Program
     from hlotool.fuzzing import Plan, judge_programs, programs_of_module

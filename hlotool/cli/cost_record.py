@@ -1,4 +1,4 @@
-"""What `hlotool cost` says to programs: figures as JSON."""
+"""The record of `hlotool cost`: figures as JSON."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _cost(cost: Cost) -> dict[str, int]:
 
 
 def allocations_record(path: str, allocations: Sequence[Allocation], peak: AssignedPeak | None) -> dict[str, Any]:
-    """What a file of XLA's buffer assignment holds, and what lives at the worst moment where that is known."""
+    """Return the record of a buffer assignment, with the values that live at the worst moment where that is known."""
     return {"name": path, "memory": {
         "total": device_bytes(allocations),
         "allocations": [{"number": a.number, "bytes": a.size, "kind": a.kind, "values": [

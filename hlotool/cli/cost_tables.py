@@ -1,4 +1,4 @@
-"""What `hlotool cost` says to people: figures as text and tables."""
+"""The output of `hlotool cost` for people: figures as text and tables."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _head(found: CostReport) -> list[str]:
 
 def print_allocations(path: str, allocations: Sequence[Allocation], peak: AssignedPeak | None,
                       args: argparse.Namespace) -> None:
-    """What a file of XLA's buffer assignment holds: what lives at the worst moment, or else the largest values."""
+    """Print a buffer assignment: the values that live at the worst moment, or else the largest ones."""
     kinds = {k: sum(a.size for a in allocations if a.kind == k) for k in ("parameter", "output", "temporary")}
     print(visible(f"{path}:"))
     parts = ", ".join(f"{format_bytes(n)} {kind}" for kind, n in kinds.items())

@@ -109,7 +109,7 @@ def _modules_of(data: bytes, filename: str) -> list[HloModule]:
 
 
 def _by_values(given: list[HloModule], wanted: list[Loaded], args: argparse.Namespace) -> int:
-    """What became of the operations of one module in the other, by their values on the reference."""
+    """Report the fate of the operations of one module in the other, by their values on the reference."""
     from hlotool.blame import match_values
     from hlotool.execution import Program, arguments_for, fitted
 
@@ -135,7 +135,7 @@ _WRITTEN_OUT = ("written-out", "functions of complex numbers, and ApproxTopK, wh
 
 
 def _is_settled(given: list[HloModule], wanted: list[Loaded], args: argparse.Namespace) -> bool:
-    """Whether HLO and StableHLO are one program up to what converters simplify; then that is said."""
+    """Return True, and report it, if HLO and StableHLO are one program up to the simplifications of converters."""
     if wanted[0].is_stablehlo == wanted[1].is_stablehlo:
         return False
     from hlotool.passes.equality import CONVERSIONS, SIMPLIFICATIONS, same_up_to
@@ -206,7 +206,7 @@ def _show(found: Diff, given: list[HloModule], wanted: list[Loaded], args: argpa
 
 
 def _show_fates(given: list[HloModule], wanted: list[Loaded], args: argparse.Namespace) -> None:
-    """What became of a program that was optimised: each change by itself would hide it."""
+    """Report the fate of a program that was optimised: each change by itself would hide it."""
     from hlotool.passes.equality import became
 
     fates = became(given[0], given[1])

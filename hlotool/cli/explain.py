@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def markdown_page(word: str, examples: int = 3) -> str:
-    """What there is to say about an operation, a rule or a code, as Markdown. Raises KeyError for another word."""
+    """Return the page of an operation, a rule or a code, as Markdown. Raises KeyError for another word."""
     load_codes()
     record = _look_up(word, examples)
     if record is None:
@@ -84,7 +84,7 @@ def _examples(opcode: str, count: int, label: str) -> list[str]:
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
-    """What a lint rule's page says."""
+    """Return the page of a lint rule."""
     parts = [rule.summary, rule.what, f"Why: {rule.why}", f"Bad:\n\n{textwrap.indent(rule.bad, '  ')}",
              f"Good:\n\n{textwrap.indent(rule.good, '  ')}"]
     return {"title": f"{rule.code}: {rule.name}", "doc": "\n\n".join(parts), **rule_record(rule)}
@@ -95,7 +95,7 @@ def _owner(label: str) -> Op | None:
 
 
 def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
-    """What stands below the documentation, where there is any of it."""
+    """Return the facts below the documentation: label and text, which may be empty."""
     attributes = "; ".join(map(_attribute, record.get("attributes", ())))
     rows = [
         ("attributes", attributes),

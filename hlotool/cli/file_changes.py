@@ -30,7 +30,7 @@ def add_watch(parser: argparse.ArgumentParser, command: str) -> None:
 
 
 def is_watching(args: argparse.Namespace) -> bool:
-    """Whether this process is the one that watches, and not one of those that it starts."""
+    """Return True if this process is the one that watches, and not one of those that it starts."""
     return getattr(args, "watch", False) and _STARTED not in os.environ
 
 

@@ -110,7 +110,7 @@ def _summary(answer: Answer) -> str:
 
 
 def _tell_what_lacks(answer: Answer) -> None:
-    """What an answer does not cover, for nothing that is missing may look as if it did not exist."""
+    """Report the inputs that an answer does not cover, which must not look as if they held nothing."""
     if answer.missing:
         complain(f"{answer.missing} files are not in the index yet: `hlotool corpus index` was ended before")
     if answer.unusable:

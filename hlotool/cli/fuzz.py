@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _refused(args: argparse.Namespace) -> str:
-    """What is wrong with the options; empty: nothing."""
+    """Return the problem of the options; empty: none."""
     from hlotool.fuzzing import GENERATORS
 
     if args.resume and not args.output:
@@ -102,7 +102,7 @@ def _refused(args: argparse.Namespace) -> str:
 
 
 def _plan(args: argparse.Namespace) -> Plan:
-    """What the options ask for. Raises HloError for an executor or dumps that there are not."""
+    """Return the plan that the options ask for. Raises HloError for an executor or dumps that there are not."""
     from hlotool.execution import executor_name
     from hlotool.fuzzing import NO_DUMPS, Plan
 

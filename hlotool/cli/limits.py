@@ -49,7 +49,7 @@ def within_limits(command: str, args: argparse.Namespace, run: Callable[[argpars
 
 
 def limit_reached(error: BaseException) -> Diagnostic:
-    """What a MemoryError or RecursionError is to a user."""
+    """Return the diagnostic for a MemoryError or RecursionError."""
     from hlotool.process import TOO_DEEP, TOO_LARGE
 
     if isinstance(error, RecursionError):

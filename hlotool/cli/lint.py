@@ -140,7 +140,7 @@ def _nearest_config(paths: list[str]) -> Path | None:
 
 
 def _changes(args: argparse.Namespace) -> Mapping[str, Any]:
-    """What the command line changes, under the names of the configuration file."""
+    """Return the changes of the command line, under the names of the configuration file."""
     changes: dict[str, Any] = {}
     for name in ("select", "extend_select", "ignore", "exclude"):
         if given := getattr(args, name):

@@ -1,4 +1,4 @@
-"""What `hlotool lint` prints: findings in their form, statistics, what passes introduced, the summary, the settings."""
+"""The output of `hlotool lint`: findings in their form, statistics, passes with findings, the summary, the settings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class LintOutcome:
-    """What linting gave."""
+    """The results of linting."""
 
     settings: Settings
     sources: Mapping[str, Source]
@@ -119,7 +119,7 @@ def _statistics(outcome: LintOutcome, format: str) -> str:
 
 
 def _passes(modules: Sequence[Introduced]) -> Iterator[str]:
-    """What each pass of each module introduced, in the order of the passes."""
+    """Return the findings that each pass of each module introduced, in the order of the passes."""
     for module in modules:
         if module.passes:
             before = counted(module.before, "finding")

@@ -36,7 +36,7 @@ def editors() -> list[str]:
 
 
 def config_of(editor: str) -> str:
-    """What an editor needs to start this installation's server."""
+    """Return the configuration with which an editor starts this installation's server."""
     [file] = _CONFIGS.glob(f"{editor}.*")
     own = Path(sysconfig.get_path("scripts")) / ("hlotool.exe" if os.name == "nt" else "hlotool")
     # An editor that no shell started knows no virtual environment. Strings are written alike in all of these languages.

@@ -1,4 +1,4 @@
-"""What the values of options are read as. Each reader raises ArgumentTypeError for what it cannot read."""
+"""Readers of the values of options. Each raises ArgumentTypeError for what it cannot read."""
 
 from __future__ import annotations
 

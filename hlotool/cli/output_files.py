@@ -1,4 +1,4 @@
-"""What a command prints, written to a file instead, whole or not at all."""
+"""Output of a command to a file instead of a terminal, whole or not at all."""
 
 from __future__ import annotations
 

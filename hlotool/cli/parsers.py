@@ -1,4 +1,4 @@
-"""What commands take: their own arguments, and those that all commands have."""
+"""Arguments of commands: their own arguments, and those that all commands have."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def description_of(command: str) -> str:
-    """What the file of a command says of it: a sentence, then prose and indented examples."""
+    """Return the description in the file of a command: a sentence, then prose and indented examples."""
     summary, _, rest = (importlib.import_module(f"hlotool.cli.{command}").__doc__ or "").partition("\n")
     if rest.lstrip("\n").startswith("hlo"):  # Python 3.13 takes away what all lines are indented by
         rest = textwrap.indent(rest, "    ")
@@ -94,7 +94,7 @@ def description_of(command: str) -> str:
 
 
 def parser_of(command: str, program: str) -> argparse.ArgumentParser:
-    """What a command takes, as its help shows it."""
+    """Return the arguments of a command, as its help shows them."""
     parser = Parser(prog=program, description=description_of(command), formatter_class=HelpFormatter)
     add_everything(parser, command)
     parser.set_defaults(prog=program)
@@ -123,6 +123,6 @@ def add_everything(parser: argparse.ArgumentParser, command: str) -> None:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """What a word was meant to be, as the end of a sentence; empty where nothing is like it."""
+    """Return the likely meaning of a mistyped word, as the end of a sentence; empty where nothing is like it."""
     advice = did_you_mean(word, known)
     return f"; {advice}" if advice else ""

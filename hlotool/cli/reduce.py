@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_failure(parser: argparse.ArgumentParser) -> None:
-    """What must be seen of a module; `reduce` and `bundle` take it."""
+    """Add the options for the behaviour that a module must keep; `reduce` and `bundle` take it."""
     group = parser.add_argument_group("the failure")
     kinds = group.add_mutually_exclusive_group()
     kinds.add_argument("--test", choices=TESTS, default="verdict", metavar="TEST",
@@ -142,7 +142,7 @@ def _other_of(path: Path) -> Path:
 
 
 def _refused(args: argparse.Namespace) -> str:
-    """What is wrong with the options; empty: nothing."""
+    """Return the problem of the options; empty: none."""
     for name in (args.output, args.save_arguments):
         if name and os.path.exists(name) and os.path.exists(args.path) and os.path.samefile(name, args.path):
             return f"{visible(name)} is the original, which is not written to"
@@ -250,7 +250,7 @@ def _text(name: str, test: Interest, found: Reduction) -> str:
 
 @contextlib.contextmanager
 def _shown(args: argparse.Namespace) -> Iterator[Callable[[Progress], None]]:
-    """What shows the steps: a line that changes on a terminal; every sign of life counts against the time limit."""
+    """Show the steps: a line that changes on a terminal; every sign of life counts against the time limit."""
     from hlotool.process import note_progress
 
     if not sys.stderr.isatty() or not wants_color(sys.stderr):

@@ -22,7 +22,7 @@ def add_format(parser: argparse.ArgumentParser | argparse._ArgumentGroup, schema
 
 
 def print_json(record: object) -> None:
-    """What --format json prints where a report is one value."""
+    """Return the text of --format json for a report that is one value."""
     print(json.dumps(record, indent=2))
 
 

@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 @dataclass
 class Row:
-    """What became of one module. A stage is "ok", "fail", "n/a" or missing, when an earlier one failed."""
+    """The stages of one module. A stage is "ok", "fail", "n/a" or missing, when an earlier one failed."""
 
     name: str
     instructions: int = 0

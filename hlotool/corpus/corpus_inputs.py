@@ -45,7 +45,7 @@ class CorpusInput:
 
     @property
     def name(self) -> str:
-        """What it is called in results: unlike `path` always text that has a UTF-8 form."""
+        """The name in results: unlike `path` always text that has a UTF-8 form."""
         return plain(f"{self.place}!/{self.member}" if self.member else self.place)
 
     def read(self) -> bytes:
@@ -72,7 +72,7 @@ _OF_STORES = re.compile(r"(AWS|S3|BOTO|GOOGLE|GCLOUD|GCSFS|AZURE|FSSPEC|HF)_\w+|
 
 
 def store_environment(inputs: Iterable[CorpusInput]) -> dict[str, str]:
-    """What of the environment a child has to see to read inputs, beside what every child sees: of files, nothing."""
+    """Return the environment that a child needs to read inputs, beside that of every child: nothing for files."""
     if all(given.protocol == "file" for given in inputs):
         return {}
     return {name: value for name, value in os.environ.items() if _OF_STORES.fullmatch(name)}
@@ -157,7 +157,7 @@ def _local_files(path: str) -> Iterator[CorpusInput]:
 
 
 def _raised(error: OSError) -> None:
-    """What a folder that cannot be listed comes to: its files must not be missing unsaid."""
+    """Raise the error of a folder that cannot be listed: its files must not be missing unreported."""
     raise error
 
 

@@ -23,7 +23,7 @@ _LISTED_AT_ONCE = 1000
 
 @dataclass(slots=True)
 class RunReport:
-    """What a run has done until now."""
+    """The progress of a run."""
 
     folder: str
     task: str

@@ -1,4 +1,4 @@
-"""What can be done with each input of a corpus: a task is a function of one module, and the tables of its rows."""
+"""Tasks for each input of a corpus: a task is a function of one module, and the tables of its rows."""
 
 from __future__ import annotations
 

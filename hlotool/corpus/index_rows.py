@@ -18,7 +18,7 @@ from hlotool.text import print_module
 
 
 def module_row(module: HloModule) -> dict[str, Any]:
-    """What the table of modules holds, but for its number and place."""
+    """Return the row of a module, but for its number and place."""
     opcodes = Counter(plain(i.opcode) for i in module.instructions())
     return {"exact": _if_printable(_digest, module), "name_blind": _if_printable(fingerprint, module),
             "size_blind": size_blind_fingerprint(module), "computations": len(module.computations),
@@ -44,7 +44,7 @@ def _if_printable(make: Callable[[HloModule], str], module: HloModule) -> str | 
 
 
 def instruction_rows(module: HloModule) -> Iterator[dict[str, Any]]:
-    """What the table of instructions holds, but for the module's number."""
+    """Return the rows of instructions, but for the module's number."""
     ordinals = {instruction: n for n, instruction in enumerate(module.instructions())}
     shapes: dict[Shape, dict[str, Any]] = {}
     reached = ReachedUsers(module)

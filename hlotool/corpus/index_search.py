@@ -42,7 +42,7 @@ class FoundInstruction:
 
 @dataclass(slots=True)
 class Answer:
-    """What an index answers. `found` are the largest; `count` and `modules` count all."""
+    """The answer of an index. `found` are the largest; `count` and `modules` count all."""
 
     found: list[FoundInstruction]
     count: int = 0
@@ -118,7 +118,7 @@ def merged(answers: Sequence[Answer], limit: int) -> Answer:
 
 
 def statements(query: Query, limit: int) -> IndexSql:
-    """What DuckDB is asked for, with the tables `instructions`, `modules` and `inputs` of an index."""
+    """Return the statements for DuckDB, with the tables `instructions`, `modules` and `inputs` of an index."""
     where = compiled(query, MODULES.name)
     columns = ",\n       ".join(f"{column} AS {name}" for name, column in SHOWN.items())
     needed = ", ".join(["module_id", "ordinal", *(c[2:] for c in SHOWN.values() if c.startswith("f."))])

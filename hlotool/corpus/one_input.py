@@ -24,7 +24,7 @@ _TO_START = 120
 
 @dataclass(frozen=True, slots=True)
 class InputResult:
-    """What became of an input: its row, and the rows of the task's tables as streams of Arrow, by table."""
+    """The result of an input: its row, and the rows of the task's tables as streams of Arrow, by table."""
 
     row: dict[str, Any]
     tables: dict[str, bytes] = field(default_factory=dict)
@@ -92,7 +92,7 @@ def function_of(task: Task) -> ModuleRows:
 
 
 def look_at(task: Task, given: CorpusInput) -> InputResult:
-    """What a child is asked for: the rows of every module of an input. Raises HloError (R170) alone."""
+    """Return, in a child, the rows of every module of an input. Raises HloError (R170) alone."""
     function = function_of(task)
     rows = {table.name: Rows(table) for table in task.tables}
     problems: list[Diagnostic] = []

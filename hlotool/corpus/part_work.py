@@ -16,7 +16,7 @@ from hlotool.process import Child
 
 @dataclass(frozen=True, slots=True)
 class PartWork:
-    """What is done with each part, wherever that is."""
+    """The work on each part, wherever it is done."""
 
     task: Task
     folder: ResultStore
@@ -27,7 +27,7 @@ class PartWork:
 
 @dataclass(frozen=True, slots=True)
 class PartDone:
-    """What became of a part."""
+    """The result of a part."""
 
     number: int
     statuses: Counter[str] = field(default_factory=Counter)

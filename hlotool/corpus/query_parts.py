@@ -145,7 +145,7 @@ def parse_query(text: str) -> Query:
 
 
 def query_error(text: str, message: str, start: int, end: int) -> HloError:
-    """What is wrong at a place of a query."""
+    """Return the error at a place of a query."""
     help = "`hlotool find --help` shows queries, the manual's page on corpora says more"
     return HloError([at(Source(text, QUERY), start, end, BAD_QUERY, message, help=help)])
 

@@ -1,4 +1,4 @@
-"""What an instruction's result feeds, however it gets there.
+"""Users that an instruction's result reaches, directly or through tuples, calls and loops.
 
     ag = all-gather(p)                       feeds convert, fusion, tuple and
     c = convert(ag)                          while, by whose names one may ask,
@@ -31,7 +31,7 @@ Part: TypeAlias = tuple[HloInstruction, Path]
 
 @dataclass(slots=True)
 class _Reached:
-    """What a part feeds in its computation and in those that run there, as bits; where it ends up in the root."""
+    """Users of a part in its computation and in those that run there, as bits; its places in the root."""
 
     opcodes: int = 0
     ends: frozenset[Path] = frozenset()
@@ -85,7 +85,7 @@ class ReachedUsers:
         return names
 
     def _beyond(self, computation: HloComputation, path: Path) -> int:
-        """What a place of a computation's root feeds where that is run."""
+        """Return the users of a place of a computation's root where that is run."""
         waiting, seen, bits = [(computation, path)], set(), 0
         while waiting:
             one = waiting.pop()
@@ -149,7 +149,7 @@ class ReachedUsers:
                     yield parameter, path
 
     def _onward(self, user: HloInstruction, number: int, path: Path) -> Iterator[Part]:
-        """What a user gives of an operand without running anything."""
+        """Return the parts of a user's result that are an operand, without running anything."""
         if user.opcode == "tuple":
             if len(path) < _DEEPEST:
                 yield user, (number, *path)
@@ -157,7 +157,7 @@ class ReachedUsers:
             yield user, path
 
     def _joined(self, part: Part) -> _Reached:
-        """What a part reaches, by what those do that it goes on as."""
+        """Return the users that a part reaches, through the parts that it goes on as."""
         bits, ends = 0, set()
         if part[0] is self._home[part[0]].root:
             ends.add(part[1])
@@ -190,7 +190,7 @@ def _run_by(instruction: HloInstruction) -> Iterable[tuple[HloComputation, int, 
 
 
 def _gives_its_root(runner: HloInstruction, computation: HloComputation) -> bool:
-    """Whether the result of what runs a computation holds that of the computation."""
+    """Return True if the result of the instruction that runs a computation holds that of the computation."""
     return runner.opcode != "while" or computation is runner.attributes.get("body")
 
 

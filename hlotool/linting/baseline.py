@@ -79,7 +79,7 @@ def _key(diagnostic: Diagnostic, sources: Mapping[str, Source], path: Path) -> s
 
 
 def _name(filename: str, path: Path) -> str:
-    """What a file is called in a baseline: a dump by module and stage, others by their path from the baseline."""
+    """Return the name of a file in a baseline: a dump by module and stage, others by their path from the baseline."""
     dump = dump_name(Path(filename).name)
     if dump is not None and dump.module:
         return f"{dump.module} {dump.stage}"

@@ -1,4 +1,4 @@
-"""What linting a file gave, kept for the next run: by its content, the settings that hold for it, and the version.
+"""Findings of files, kept for the next run: by its content, the settings that hold for it, and the version.
 
 One SQLite file in the user's cache folder. A value is compressed JSON with its checksum: what is damaged, of another
 form or not there is linted again, and nothing that stands in the file is ever run. Runs beside each other share it.
@@ -56,7 +56,7 @@ class Cache:
         self._connection = self._opened(file) if file is not None else None
 
     def get(self, key: str, filename: str) -> FileFindings | None:
-        """What was found in a file of such content."""
+        """Return the findings of a file of such content."""
         if self._connection is None:
             return None
         try:
@@ -129,7 +129,7 @@ class Cache:
 
 
 def key_of(path: str, job: LintJob) -> tuple[str, tuple[int, ...]] | None:
-    """What the findings of a file are kept under, and what tells whether it was changed; None for what is not kept."""
+    """Return the key of a file's findings, and figures that tell if it was changed; None if nothing is kept."""
     settings = job.settings
     if path == "-" or settings.plugins or not hasattr(job.reader, "__qualname__"):
         return None
@@ -151,7 +151,7 @@ def key_of(path: str, job: LintJob) -> tuple[str, tuple[int, ...]] | None:
 
 
 def is_unchanged(path: str, about: Sequence[int]) -> bool:
-    """Whether a file is what it was when its key was made."""
+    """Return True if a file is unchanged since its key was made."""
     try:
         now = os.stat(path)
     except OSError:
@@ -186,7 +186,7 @@ def lint_cached(paths: Sequence[str], job: LintJob, cache: Cache,
 
 @functools.cache
 def version() -> str:
-    """What of this installation findings depend on: its files and their times, Python, and what reads StableHLO."""
+    """Return a digest of the installation: its files and their times, Python, and the packages that read StableHLO."""
     root = Path(__file__).parents[1]
     files = []
     for folder, inner, names in os.walk(root, followlinks=True):

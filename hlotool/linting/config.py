@@ -299,7 +299,7 @@ KEYS: Mapping[str, _Check] = {
 
 
 def unknown_selector(selector: str) -> tuple[str, str] | None:
-    """What to say about a selector that no rule fits: message and advice; None for one that some fit."""
+    """Return message and advice for a selector that no rule fits; None for one that some fit."""
     from hlotool.diagnostics import CODES, find_code
 
     names = [*CODES, *(c.name for c in CODES.values()), *CATEGORIES.values(), *(r.category for r in RULES.values())]

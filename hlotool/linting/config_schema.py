@@ -62,7 +62,7 @@ def _options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _like(default: Any) -> dict[str, Any]:
-    """What takes the place of a rule's default."""
+    """Return the schema of the value that replaces a rule's default."""
     if isinstance(default, (tuple, list, frozenset)):
         return _TEXTS
     return {"type": {bool: "boolean", int: "integer", float: "number", str: "string"}[type(default)]}

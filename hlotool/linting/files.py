@@ -29,7 +29,7 @@ _STATEMENT = re.compile(rf"\s*+{beginning('hlo', 'instruction', before=('WORD',)
 
 @dataclass(slots=True)
 class FileFindings:
-    """What linting one file gave."""
+    """The findings of one file."""
 
     filename: str
     diagnostics: list[Diagnostic] = field(default_factory=list)

@@ -101,7 +101,7 @@ class _Ranges:
         self._ends: list[int] = []
 
     def meets(self, start: int, end: int) -> bool:
-        """Whether a range has a character, or an insertion has its place, inside of a known one."""
+        """Return True if a range has a character, or an insertion its place, inside of a known one."""
         at = bisect.bisect_right(self._starts, start)
         before = at > 0 and (self._ends[at - 1] > start or self._starts[at - 1] == start)
         return before or (at < len(self._starts) and self._starts[at] < max(end, start + 1))

@@ -52,7 +52,7 @@ def _read(program: Any, filename: str) -> tuple[HloModule, bool]:
 
 
 def _is_file(text: str) -> bool:
-    """Whether a text is the path of a file; no module is one."""
+    """Return True if a text is the path of a file; no module is one."""
     try:
         return "\n" not in text and "{" not in text and Path(text).is_file()
     except (OSError, ValueError):  # too long, or with a zero byte
@@ -87,7 +87,7 @@ def lint_module(module: HloModule, settings: Settings, *, is_just_read: bool = F
 
 def left(found: Iterable[Diagnostic], module: HloModule, settings: Settings, is_complete: bool = False
          ) -> tuple[list[Diagnostic], int]:
-    """What settings and comments leave of findings, and how many comments suppress; see suppress.py."""
+    """Return the findings that settings and comments leave, and how many comments suppress; see suppress.py."""
     from hlotool.linting.suppress import suppress
 
     return suppress(settings.apply(found), module.source, settings, is_complete)

@@ -35,7 +35,7 @@ def load_plugins(names: tuple[str, ...]) -> tuple[Diagnostic, ...]:
 
 
 def _names_group(folder: str) -> bool:
-    """Whether a package installed in a folder names the group: asking importlib costs ten times as much."""
+    """Return True if a package installed in a folder names the group: asking importlib costs ten times as much."""
     files = Path(folder).glob("*.*-info/entry_points.txt") if folder else ()
     return any(f"[{GROUP}]" in file.read_text("utf-8", "replace") for file in files)
 

@@ -1,4 +1,4 @@
-"""What is looked for and how it counts: selected and ignored rules, severities, the profile, files of their own."""
+"""Settings of a run: selected and ignored rules, severities, the profile, files of their own."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Settings:
         return found
 
     def fits(self, path: str, patterns: Iterable[str]) -> bool:
-        """Whether a path, relative to the root or whole, or its last part fits one of the patterns."""
+        """Return True if a path, relative to the root or whole, or its last part fits one of the patterns."""
         pure = PurePath(path)
         names = {pure.name, pure.as_posix()}
         if self.root and pure.is_relative_to(self.root):
@@ -99,11 +99,11 @@ class Settings:
         return any(fnmatch(name, pattern) for name in names for pattern in patterns)
 
     def selects(self, rule: Rule) -> bool:
-        """Whether a lint rule is to be run."""
+        """Return True if a lint rule is to be run."""
         return self._has(rule.code, rule.name, rule.category, rule.default_on and not self.select)
 
     def names(self, rule: Rule) -> bool:
-        """Whether a lint rule was asked for by its code, its name, or the beginning of its code."""
+        """Return True if a lint rule was asked for by its code, its name, or the beginning of its code."""
         return any(_fit(s, rule.code, rule.name, rule.category) >= 0 for s in (*self.select, *self.extend_select))
 
     def apply(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -126,7 +126,7 @@ class Settings:
         return None if severity is None else replace(found, severity=severity)
 
     def _has(self, code: str, name: str, category: str, is_default: bool) -> bool:
-        """Whether what selects a code is more exact than what ignores it."""
+        """Return True if the selection of a code is more exact than its exclusion."""
         if any(_fit(s, code, name, category) >= 0 for s in self.never):
             return False
         selected = max((_fit(s, code, name, category) for s in (*self.select, *self.extend_select)), default=-1)
@@ -135,14 +135,14 @@ class Settings:
 
 
 def _of_override(changes: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What an override changes: where it selects nothing, what it ignores is ignored whatever is selected elsewhere."""
+    """Return the changes of an override: if it selects nothing, it ignores rules that are selected elsewhere, too."""
     if "ignore" not in changes or "select" in changes or "extend_select" in changes:
         return changes
     return {**{k: v for k, v in changes.items() if k != "ignore"}, "never": changes["ignore"]}
 
 
 def selector_fits(selector: str, found: Diagnostic) -> bool:
-    """Whether a code, the beginning of one, a name, a category or ALL names the finding's rule."""
+    """Return True if a code, the beginning of one, a name, a category or ALL names the finding's rule."""
     return _fit(selector, found.code, found.name, _category(found.code)) >= 0
 
 

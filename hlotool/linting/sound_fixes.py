@@ -1,4 +1,4 @@
-"""Which fixes leave a text no worse than it was: all are tried together, then those apart at whose places errors came.
+"""Fixes that leave a text no worse than it was: all are tried together, then those apart at whose places errors came.
 
 A trial reads and verifies the whole text, so their number is limited whatever the number of fixes: what is undecided
 after that is not made.
@@ -38,7 +38,7 @@ def edited(text: str, changes: Iterable[Change]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """What is wrong with a text: the problems that keep it from being read, or the errors of verification."""
+    """Faults of a text: the problems that keep it from being read, or the errors of verification."""
 
     is_read: bool
     found: tuple[Diagnostic, ...]
@@ -66,7 +66,7 @@ def _codes(found: Iterable[Diagnostic]) -> Counter[str]:
 
 
 def faults(text: str, filename: str = "<string>") -> Faults:
-    """What is wrong with the text of a module."""
+    """Return the faults of the text of a module."""
     return _faults_of_source(Source(text, filename))
 
 
@@ -79,14 +79,14 @@ def _faults_of_source(source: Source) -> Faults:
 
 
 def faults_of_file(text: str, filename: str = "<string>") -> Faults:
-    """What is wrong with a text of several modules."""
+    """Return the faults of a text of several modules."""
     found = [_faults_of_source(source) for source in split_modules(text, filename)]
     return Faults(all(f.is_read for f in found), tuple(d for f in found for d in f.found))
 
 
 @dataclass
 class Trials:
-    """What remains of the trials of a text, and of later forms of it."""
+    """Results of the trials of a text, and of later forms of it."""
 
     filename: str = "<string>"
     #: what is wrong with a text of that file name

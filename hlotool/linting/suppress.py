@@ -40,7 +40,7 @@ class _Suppression:
     used: set[str] = field(default_factory=set)
 
     def quiets(self, found: Diagnostic) -> bool:
-        """Whether the finding is suppressed, which is remembered."""
+        """Return True if the finding is suppressed, which is remembered."""
         if self.last and not (self.first <= found.line <= self.last):
             return False
         fitting = {c for c in self.codes if selector_fits(c, found)}
@@ -127,7 +127,7 @@ def _read(source: Source) -> tuple[list[_Suppression], list[Diagnostic]]:
 
 
 def _words(comment: str) -> str | None:
-    """What a comment tells the linter; None where it speaks to somebody else, or is a string."""
+    """Return the directive of a comment; None where it is for somebody else, or is a string."""
     if not comment.startswith("/"):
         return None
     start, colon, order = comment[2:].removesuffix("*/" if comment[1] == "*" else "").partition(":")
