@@ -1,4 +1,4 @@
-"""Which dimensions of an operation's operands have one size when it runs.
+"""Dimensions of an operation's operands that have one size when it runs.
 
 A bounded dimension may be smaller than it is written. Where it meets one that is written static, the first elements
 of the static operand count. Source: XLA, DynamicDimensionInference, and what PJRT computes.

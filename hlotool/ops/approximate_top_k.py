@@ -14,7 +14,7 @@ _CHUNK, _LANES = 1024, 128
 #: entries of the configuration, and the MLIR type of each
 _TYPES = {"aggregate_to_topk": "i1", "is_fallback": "i1", "recall_target": "f32", "reduction_dim": "i64",
           "reduction_input_size_override": "i64", "top_k": "i64"}
-#: what may stand beside such a call. Source: XLA, mlir_hlo_to_hlo.cc, ExportXlaOp of CustomCallOp
+#: attributes that such a call may have. Source: XLA, mlir_hlo_to_hlo.cc, ExportXlaOp of CustomCallOp
 _BESIDE = frozenset(("call_target_name", "backend_config", "mhlo.backend_config", "api_version", "called_computations",
                      "has_side_effect", "mhlo.frontend_attributes"))
 _KINDS = {"i1": "a bool", "f32": "an f32", "i64": "an i64"}

@@ -32,7 +32,7 @@ _NATIVE = frozenset({"all-gather", "all-reduce", "collective-permute", "copy", "
 
 
 def _is_prefix(part: Shape, whole: Sequence[Shape]) -> bool:
-    """Whether a tuple's members are the first ones of `whole`."""
+    """Return True if a tuple's members are the first ones of `whole`."""
     return len(part.elements) <= len(whole) and all(
         a.compatible(b) for a, b in zip(part.elements, whole, strict=False))
 
@@ -58,7 +58,7 @@ def _require_bound(opcode: str, bound: Shape, operands: Sequence[Shape], number:
 
 
 def _require_all_bound(bound: Shape, operands: Sequence[Shape]) -> None:
-    """What a start's state holds is what it is given: the rest is for async-update."""
+    """Require that a start's state holds the operands given: the rest is for async-update."""
     require(len(bound.elements) == len(operands), "async-start-c2",
             f"{len(operands)} operand{'s are' if len(operands) != 1 else ' is'} given, "
             f"the result holds {bound.text(False)}")
@@ -98,7 +98,7 @@ def _emit_start(e: Emitter, instruction: HloInstruction, operands: Sequence[Valu
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """What an asynchronous operation will write once all of its operands are bound."""
+    """The operation that an asynchronous one will write once all of its operands are bound."""
 
     run: Callable[[Sequence[Value], Sequence[HloInstruction], Shape], Value]
     arity: int
@@ -136,7 +136,7 @@ def _draw_async(d: Draw) -> None:
     d.add("async-done", d.add("async-update", begun, shape=state))
 
 
-#: what StableHLO can start: its verifier wants one collective or slice
+#: operations that StableHLO can start: its verifier wants one collective or slice
 STARTABLE = frozenset(f"stablehlo.{name}" for name in (
     "all_gather", "all_reduce", "all_to_all", "collective_permute", "collective_broadcast", "reduce_scatter", "slice",
     "dynamic_slice", "dynamic_update_slice"))
@@ -340,7 +340,7 @@ def _without(evaluate: Callable[..., Any], names: set[str]) -> Callable[..., Any
 
 
 def _called(record: Op, attributes: Mapping[str, Any]) -> HloComputation | None:
-    """What an operation that does nothing but call applies; None for other operations."""
+    """Return the computation that an operation which only calls applies; None for other operations."""
     if record.opcode not in _CALLING:
         return None
     found = attributes.get("to_apply", attributes.get("calls"))

@@ -93,7 +93,7 @@ def of_power(instruction: HloInstruction) -> Boundaries:
 
 
 def of_convert(instruction: HloInstruction) -> Boundaries:
-    """What the narrower type cannot hold: past its limits, between its numbers."""
+    """Return values that the narrower type cannot hold: past its limits, between its numbers."""
     source, target = instruction.operands[0].shape.dtype, instruction.shape.dtype
     if not (target.is_integral or target.is_floating):
         return {}

@@ -1,4 +1,4 @@
-"""What collectives share: who takes part, and the numbers of replicas and partitions.
+"""The base of collectives: their members, and the numbers of replicas and partitions.
 
 The protocol of `world`. A module runs on `replicas` x `partitions` simulated devices, numbered replica-major, each on
 a thread of its own with its own World. An evaluate function that names `world` gets its device's:

@@ -178,7 +178,7 @@ def collective_permute(*operands: Any, source_target_pairs: tuple[tuple[int, int
 
 def _received(world: World, brought: Sequence[Array], pairs: Sequence[tuple[int, int]], channel_id: int | None
               ) -> Sequence[Array] | None:
-    """What this device's source brings; None where the device is no target."""
+    """Return the value of this device's source; None where the device is no target."""
     crosses_partitions = channel_id is not None
     count = world.partitions if crosses_partitions else world.replicas
     own = world.partition if crosses_partitions else world.replica

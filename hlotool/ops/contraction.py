@@ -127,7 +127,7 @@ def precision_words(r: Reader) -> dict[str, Any]:
 
 
 #: dot algorithms by HLO's name: types of lhs, rhs and accumulation, components of each side, primitive operations,
-#: whether imprecise accumulation is allowed. Source: xla_data.proto, PrecisionConfig::Algorithm.
+#: True where imprecise accumulation is allowed. Source: xla_data.proto, PrecisionConfig::Algorithm.
 ALGORITHMS = {
     "dot_any_f8_any_f8_f32": ("f8E5M2", "f8E5M2", "f32", 1, 1, False),
     "dot_any_f8_any_f8_f32_fast_accum": ("f8E5M2", "f8E5M2", "f32", 1, 1, True),

@@ -33,7 +33,7 @@ def call_shape(*operands: Shape, to_apply: HloComputation) -> Shape:
     return to_apply.root.shape
 
 
-#: what stablehlo.composite takes for a name: a dialect and an operation of it
+#: names that stablehlo.composite takes: a dialect and an operation of it
 _COMPOSITE_NAME = re.compile(r"[a-zA-Z]\w*(\.[\w$]+)+")
 
 
@@ -335,7 +335,7 @@ def require_aliasing(operands: Sequence[Shape], result: Shape, pairs: Sequence[A
 
 
 def _bare(shape: Shape) -> Shape:
-    """What a buffer holds."""
+    """Return the contents of a buffer."""
     return shape.elements[0] if shape.is_buffer else shape
 
 

@@ -102,7 +102,7 @@ def convolution_shape(lhs: Shape, rhs: Shape, *sparsity: Shape, window: Window |
 
 def _is_forward(lhs: Shape, rhs: Shape, declared: Shape, roles: tuple[Roles, Roles, Roles],
                 rows: Sequence[WindowDimension]) -> bool:
-    """Whether a gradient is written as the convolution that computes it, as XLA's releases up to 2026 do."""
+    """Return True if a gradient is written as the convolution that computes it, as by XLA's releases up to 2026."""
     image, kernel, _ = roles
     if lhs.dims[image.second] != rhs.dims[kernel.first] or min((d.stride for d in rows), default=1) < 1:
         return False
@@ -132,7 +132,7 @@ def _size(size: int) -> str:
 
 
 def _mix(a: DType, b: DType) -> bool:
-    """Whether one product holds both: integers and floats do where the float holds each integer exactly."""
+    """Return True if one product holds both: integers and floats do where the float holds each integer exactly."""
     if a.is_integral and b.is_floating:
         return a.bits - (a.family == "signed") <= b.mantissa_bits + 1
     if a.is_floating and b.is_integral:
@@ -253,12 +253,12 @@ def _emit_convolution(e: Emitter, instruction: HloInstruction, operands: Sequenc
 
 
 def _are_all_known(labels: ConvolutionDimensions, _: HloInstruction) -> bool:
-    """Whether every dimension has a role: StableHLO has no word for one that has none."""
+    """Return True if every dimension has a role: StableHLO has no word for one that has none."""
     return "?" not in f"{labels.lhs}{labels.rhs}{labels.output}"
 
 
 def _is_kernels(window: Window, instruction: HloInstruction) -> bool:
-    """Whether the sizes of a window are those of the kernel, where the way back finds them."""
+    """Return True if the sizes of a window are those of the kernel, where an import finds them."""
     kernel, rhs = instruction.operands[1].shape, instruction.attributes["dim_labels"].rhs
     return bool(window.dimensions) and len(rhs) == kernel.rank and all(
         str(i) in rhs and kernel.dims[rhs.index(str(i))] == row.size

@@ -1,4 +1,4 @@
-"""What operations cost: arithmetic and traffic with memory, as rules that operations are declared with.
+"""Costs of operations: arithmetic and traffic with memory, as rules that operations are declared with.
 
 A rule takes an instruction and gives its `Cost`; `inner(computation)` gives what one execution of a called
 computation costs. Flops are additions, multiplications, comparisons and the like, of integers too; functions such as
@@ -19,7 +19,7 @@ from hlotool.ir import HloComputation, HloInstruction, Shape
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What executing something once costs."""
+    """The cost of one execution."""
 
     flops: int = 0
     transcendentals: int = 0
@@ -58,10 +58,10 @@ FREE = Cost()
 
 
 class Inner(Protocol):
-    """What rules ask about called computations."""
+    """Questions of rules about called computations."""
 
     def __call__(self, computation: HloComputation) -> Cost:
-        """What one execution of a computation costs."""
+        """Return the cost of one execution of a computation."""
         ...
 
     def trips(self, loop: HloInstruction) -> int:
@@ -96,7 +96,7 @@ def is_free(instruction: HloInstruction, inner: Inner) -> Cost:
 
 
 def runs(instruction: HloInstruction, inner: Inner) -> Cost:
-    """What the called computations cost, each run once."""
+    """Return the cost of the called computations, each run once."""
     return sum(map(inner, instruction.called_computations()), FREE)
 
 
@@ -155,7 +155,7 @@ def folds(applications: Callable[[HloInstruction], int], *computations: str) -> 
 
 
 def begun(rule: CostRule) -> CostRule:
-    """What an operation costs that is started asynchronously: as much as if it were not.
+    """Return the cost of an operation that is started asynchronously: as much as if it were not.
 
     The result is the second member of the state that it gives, beside the operands, which nobody writes.
     """

@@ -1,4 +1,4 @@
-"""What others have declared beside hlotool's own operations: only the process in which they did so knows it."""
+"""Operations that others have declared beside hlotool's own: only the process in which they did so knows them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from hlotool.ir import HloInstruction
 from hlotool.ops.custom_call import TARGETS
 from hlotool.ops.registry import OPS
 
-#: what hlotool itself declares; this file is imported when all of it stands
+#: opcodes that hlotool itself declares; this file is imported behind all of them
 _OWN_OPCODES, _OWN_TARGETS = frozenset(OPS), frozenset(TARGETS)
 
 
 def has_foreign() -> bool:
-    """Whether anybody has declared an operation, or the values of a custom call's target."""
+    """Return True if anybody has declared an operation, or the values of a custom call's target."""
     return len(OPS) > len(_OWN_OPCODES) or len(TARGETS) > len(_OWN_TARGETS)
 
 
 def is_any_foreign(instructions: Iterable[HloInstruction]) -> bool:
-    """Whether some of the instructions have values only by what somebody has declared."""
+    """Return True if some of the instructions have values only by others' declarations."""
     return has_foreign() and any(_is_foreign(i) for i in instructions)
 
 

@@ -63,7 +63,7 @@ def _written(result: HloInstruction) -> int:
 
 
 def _updates(value: HloInstruction) -> Sequence[HloInstruction]:
-    """What an update puts into its operand."""
+    """Return the values that an update puts into its operand."""
     if value.opcode == "dynamic-update-slice":
         return value.operands[1:2]
     return value.operands[len(value.operands) // 2 + 1:]

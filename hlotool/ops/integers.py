@@ -23,7 +23,7 @@ def divided(lhs: Array, rhs: Array) -> Array:
 
 
 def remaindered(lhs: Array, rhs: Array) -> Array:
-    """What truncating division leaves, with the sign of lhs; x rem 0 is x for integers."""
+    """Return the remainder of truncating division, with the sign of lhs; x rem 0 is x for integers."""
     if lhs.dtype.kind == "c":
         # No backend defines it; the quotient truncated in both parts keeps lhs = quotient * rhs + rest.
         quotient = lhs / rhs

@@ -38,7 +38,7 @@ def _routine(names: str, *ranks: int) -> Callable[[Routine], Routine]:
 
 
 def is_lapack(target: str) -> bool:
-    """Whether a custom call's target is a routine that is known here."""
+    """Return True if a custom call's target is a routine that is known here."""
     found = _TARGET.fullmatch(target)
     return found is not None and found["routine"] in _ROUTINES
 
@@ -111,7 +111,7 @@ def _letter(config: Config, name: str, default: str = "") -> str:
 
 
 def _size(x: Array) -> Array:
-    """What LAPACK compares pivots by: of complex numbers, the sum of both parts' sizes."""
+    """Return the sizes by which LAPACK compares pivots: of complex numbers, the sum of both parts' sizes."""
     return abs(x.real) + abs(x.imag) if np.iscomplexobj(x) else abs(x)
 
 

@@ -48,7 +48,7 @@ def _lowering(name: str, opcode: str) -> Lowering:
 
 
 def _is_short(epsilon: float, _: HloInstruction) -> bool:
-    """Whether the way back, which knows 32 bits of it, writes the same number."""
+    """Return True if an import, which knows 32 bits of it, writes the same number."""
     return shortest(epsilon) == epsilon
 
 

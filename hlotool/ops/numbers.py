@@ -23,7 +23,7 @@ def dtype_of(dtype: Any) -> DType:
 
 
 def is_extended(dtype: Any) -> bool:
-    """Whether it holds more than f64 does: what programs of f64 are held against (the shadow)."""
+    """Return True if a type holds more than f64 does, as in shadows of programs of f64."""
     return np.dtype(dtype).type in (np.longdouble, np.clongdouble)  # other packages' types have the same characters
 
 

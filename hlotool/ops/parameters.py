@@ -1,4 +1,4 @@
-"""What a computation is given: parameters and constants."""
+"""Parameters and constants, the values that a computation is given."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _lift_constant(r: Reader) -> HloInstruction:
 
 
 def _held(r: Reader, shape: Shape) -> Attributes:
-    """What a constant holds: its values, or the one that repeats."""
+    """Return the values of a constant, or the one that repeats."""
     array = r.array("value")
     if array.shape != shape.dims or array.dtype != shape.dtype.numpy or not shape.is_static:
         r.refuse(f"its value holds {array.dtype} in the dimensions {list(array.shape)}, its result is "

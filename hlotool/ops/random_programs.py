@@ -51,7 +51,7 @@ class Draw:
         self.opcode = opcode
         self.dtype = dtype
         self.edge_wanted = edge_wanted
-        #: what the recipe asked about, in order
+        #: edges that the recipe asked about, in order
         self.edges: dict[str, None] = {}
         self.random = random.Random(f"{opcode}/{dtype}/{seed}/{edge_wanted}")
         self.replicas = self.partitions = 1
@@ -105,7 +105,7 @@ class Draw:
         return tuple(found)
 
     def edge(self, name: str) -> bool:
-        """Whether this program is to show that edge."""
+        """Return True if this program is to show that edge."""
         self.edges[name] = None
         return name == self.edge_wanted
 
@@ -243,12 +243,12 @@ class Draw:
         return "\n\n".join([header, *self.computations.values(), f"ENTRY main {{\n{body}\n}}"]) + "\n"
 
 
-#: what `Op.draw` holds
+#: functions in `Op.draw`
 Recipe: TypeAlias = Callable[[Draw], Any]
 
 
 class Drawable(Protocol):
-    """What is known of an operation here: its record in registry.py."""
+    """The part of an operation's record in registry.py that programs are drawn from."""
 
     @property
     def opcode(self) -> str: ...

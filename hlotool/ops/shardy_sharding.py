@@ -1,4 +1,4 @@
-"""What a sharding of Shardy, which names axes of a mesh, is as HLO's own, which lists devices."""
+"""Shardings of Shardy, which name axes of a mesh, as HLO's own, which list devices."""
 
 from __future__ import annotations
 

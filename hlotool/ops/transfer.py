@@ -19,7 +19,7 @@ from hlotool.ops.registry import op, require
 from hlotool.ops.values import TOKEN, leaves, zeros
 
 _CONTEXT = Shape.array("u32")
-#: what the end of a transfer repeats from its start, whose operation says it
+#: attributes that the end of a transfer repeats from its start, whose operation has them
 _CHANNEL = ("channel_id", "is_host_transfer")
 #: marks an infeed or outfeed of one value that stands in no tuple; without it XLA puts what goes in and out into one
 _BARE = "hlotool.bare"
@@ -32,7 +32,7 @@ def _require_token(shape: Shape, label: str, what: str) -> None:
 
 
 def _is_bundle(shape: Shape | None, count: int) -> bool:
-    """Whether a shape is (data, ..., token) of `count` members."""
+    """Return True if a shape is (data, ..., token) of `count` members."""
     return shape is not None and shape.is_tuple and len(shape.elements) == count and shape.elements[-1].is_token
 
 
@@ -83,7 +83,7 @@ def _lifted_channel(r: Reader, host: int) -> dict[str, Any]:
 
 
 def _received_data(r: Reader) -> tuple[Shape, ...]:
-    """What the results hold before the token that ends them."""
+    """Return the results before the token that ends them."""
     shape = r.shape()
     *data, last = shape.elements if shape.is_tuple else (shape,)
     if not last.is_token or not all(d.is_array for d in data):

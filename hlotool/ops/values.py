@@ -76,7 +76,7 @@ _PLAIN = frozenset({"parameter", "constant", "tuple", "get-tuple-element"})
 
 
 def is_elementwise(callee: Callee) -> bool:
-    """Whether a computation of scalars does the same to every element when it is given arrays of one shape."""
+    """Return True if a computation of scalars does the same to every element of arrays of one shape."""
     from hlotool.ops.table import OPS
 
     computation = getattr(callee, "computation", None)

@@ -92,7 +92,7 @@ def _reversed(e: Emitter, value: Value, shape: Shape, axes: Ints) -> Value:
 
 
 def _is_forward(window: Window, _: HloInstruction) -> bool:
-    """Whether a window says something and is walked forward, as StableHLO's are."""
+    """Return True if a window is not the default and is walked forward, as StableHLO's are."""
     return bool(window.dimensions) and not any(d.reversal for d in window.dimensions)
 
 
