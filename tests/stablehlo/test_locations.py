@@ -26,13 +26,13 @@ def test_plain_metadata_gets_the_location_that_the_long_way_gives(line: str | No
     from jax.extend.mlir import ir
 
     quick = 0
-    for op_name, file in itertools.product([None, *TEXTS], repeat=2):
-        fields = {"op_name": op_name and f'"{op_name}"', "source_file": file and f'"{file}"', "source_line": line,
-                  "stack_frame_id": frame}
-        metadata = Metadata("{" + " ".join(f"{k}={v}" for k, v in fields.items() if v is not None) + "}")
-        quick += locations._PLAIN_TEXT.fullmatch(metadata.text) is not None
-        for tables in (None, TABLES) if frame else (None,):
-            with make_context(), ir.Location.unknown():
+    with make_context(), ir.Location.unknown():  # one for all, as making it takes longer than a location
+        for op_name, file in itertools.product([None, *TEXTS], repeat=2):
+            fields = {"op_name": op_name and f'"{op_name}"', "source_file": file and f'"{file}"', "source_line": line,
+                      "stack_frame_id": frame}
+            metadata = Metadata("{" + " ".join(f"{k}={v}" for k, v in fields.items() if v is not None) + "}")
+            quick += locations._PLAIN_TEXT.fullmatch(metadata.text) is not None
+            for tables in (None, TABLES) if frame else (None,):
                 found = locations.Locations(tables)._of_metadata(metadata)
                 long_way = locations.Locations(tables)._of_fields(metadata, metadata.fields)
                 assert str(found) == str(long_way), metadata.text
