@@ -25,7 +25,17 @@ from hlotool.dumps import Chain, Dump, DumpReader
 from hlotool.execution import Program, evaluate_program, fitted, run_limit
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.ir.arrays import Array, np
-from hlotool.numerics import Evidence, Judgement, Kind, is_extreme, is_nan, who_is_right
+from hlotool.numerics import (
+    SMALL,
+    Evidence,
+    Judgement,
+    Kind,
+    avoids_overflow,
+    is_extreme,
+    is_nan,
+    rounding_instructions,
+    who_is_right,
+)
 from hlotool.ops import OPS
 from hlotool.passes.equality import REASSOCIATING, NotComparable, Numbering
 from hlotool.passes.rewrite_rules import rule_of_change, rule_sentence
@@ -34,10 +44,6 @@ from hlotool.verdict import ArgumentSearch, ArgumentSet, OutOfTime
 
 #: kinds of arguments for programs of many roundings: at the ends of the range these overflow early
 _KINDS_OF_LARGE = ("plain", "near", "positive", "ties", "negative", "alike", "whole", "targets", "special", "wide")
-#: programs of so many instructions that round are small: a pass that is wrong at the ends of the range is wrong
-_SMALL = 24
-#: relative distance from the value at higher precision below which a value has avoided an overflow
-_NEAR = 1e-2
 #: sets of arguments at most, and at least where time is over
 _MOST_SETS, _LEAST_SETS = 40, 2
 
@@ -175,7 +181,7 @@ class _ChainJudge:
         whole = PassVerdict(passes[0].before, passes[-1].after)
         is_settled = self._is_settled(whole)
         ends = [self.stages[d] for d in (whole.before, whole.after)]
-        if is_settled or max(_rounding(s.program.module) for s in ends) <= _SMALL:
+        if is_settled or max(rounding_instructions(s.program.module) for s in ends) <= SMALL:
             self.found.whole = whole
         return whole if self.found.whole is not None and not is_settled else None
 
@@ -287,7 +293,7 @@ class _ChainJudge:
             yield ArgumentSet("given", [fitted(first, row) for row in rows])
             return
         search = ArgumentSearch(programs, self.options.seed)
-        kinds = None if _rounding(first.module) <= _SMALL else _KINDS_OF_LARGE
+        kinds = None if rounding_instructions(first.module) <= SMALL else _KINDS_OF_LARGE
         sets = search.sets(kinds)
         yield from itertools.chain(sets, search.sets() if kinds else ())
 
@@ -341,7 +347,7 @@ class _ChainJudge:
         found = Difference(result, device, given.name, given.values, judgement, why)
         counts_extremes = self.options.counts_extremes
         if counts_extremes is None:
-            counts_extremes = max(_rounding(s.program.module) for s in (before, after)) <= _SMALL
+            counts_extremes = max(rounding_instructions(s.program.module) for s in (before, after)) <= SMALL
         if not counts_extremes and given.name != "given" and is_extreme(given.values):
             verdict.noted.append(found)
         elif self._is_explained(verdict, judgement, given.name == "given"):
@@ -353,7 +359,7 @@ class _ChainJudge:
         """Return True if a compiler may do what a pass did; finiteness on a user's own arguments may never change."""
         if is_given and judgement.kind is Kind.NON_FINITE:
             return False
-        return self._is_reassociated(verdict) or _avoids_overflow(judgement)
+        return self._is_reassociated(verdict) or avoids_overflow(judgement)
 
     def _is_reassociated(self, verdict: PassVerdict) -> bool:
         """Return True if a pass takes sums or products in another order, and does nothing else."""
@@ -438,21 +444,6 @@ def _stands_on(instruction: HloInstruction, module: HloModule) -> bool:
                for i in module.instructions())
 
 
-def _avoids_overflow(judgement: Judgement) -> bool:
-    """Return True if only finiteness is wrong, and the judged value is that of higher precision."""
-    shadow = judgement.shadow
-    if judgement.kind is not Kind.NON_FINITE or shadow is None:
-        return False
-    at = judgement.kinds == Kind.NON_FINITE
-    given, exact = judgement.given[at], shadow[at]
-    if given.dtype.kind == "c":
-        return bool((np.isfinite(given) == np.isfinite(exact)).all())
-    with np.errstate(all="ignore"):
-        given, exact = given.astype(exact.dtype), exact.astype(given.dtype).astype(exact.dtype)
-        near = np.isfinite(given) & (np.abs(given - exact) <= _NEAR * np.abs(exact))
-    return bool((near | (given == exact) | (np.isnan(given) & np.isnan(exact))).all())
-
-
 def _not_alike(before: Program, after: Program) -> str:
     """Return why two modules do not take the same arguments; "" if they do."""
     for what, a, b in (("parameters", before.parameters, after.parameters), ("results", before.results, after.results)):
@@ -462,18 +453,6 @@ def _not_alike(before: Program, after: Program) -> str:
     if before.devices != after.devices:
         return f"it takes arguments for {before.devices} devices before and for {after.devices} after"
     return ""
-
-
-def _rounding(module: HloModule) -> int:
-    """Return how many instructions of a module round.
-
-    A sum counts once, whatever its length: verdict's `roundings` weighs it, which asks how large an error may be, not
-    how much of a program there is to blame.
-    """
-    return sum(1 for i in module.instructions() if i.shape.is_array and i.shape.dtype.family in ("float", "complex")
-               and (record := OPS.get(i.opcode)) is not None
-               and ("sums" in record.flags or "backward" in record.flags
-                    or ("elementwise" in record.flags and "exact" not in record.flags)))
 
 
 def _random(module: HloModule) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hlotool.ir import HloInstruction, HloModule
-from hlotool.numerics.last_places import LEAST_ULPS
+from hlotool.numerics.ulps import LEAST_ULPS
 from hlotool.ops import OPS
 
 #: multiple of the samples' spread that a difference may be: samples are few, and other orders of a sum many

@@ -18,21 +18,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from hlotool.execution import leaves
 from hlotool.ir import HloComputation, HloInstruction, HloModule, dtype_of_numpy, reachable
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics.allowance import terms
 from hlotool.numerics.judgement import Judgement, Kind
 from hlotool.ops import OPS, Calls, Elements, opcodes, with_flag
-
-Array: TypeAlias = Any
 
 #: programs of so many rounding instructions are small: what they do at the ends of the range can be followed
 SMALL = 24
 #: what gives elements at the place where it takes them, or numbers that no argument changes
 _IN_PLACE = with_flag("elementwise") | {"broadcast"} | opcodes(
     lambda flow: flow.elements is Elements.GIVEN and not flow.effect)
+#: how near to the value at higher precision a value is that has avoided an overflow
+_NEAR = 1e-2
 #: ordinary numbers: at least this from 0 and at most its reciprocal
 _ORDINARY = 1e-9
 
@@ -53,8 +54,6 @@ Locator: TypeAlias = Callable[[Doubt], "bool | None"]
 
 def without_ends(found: Judgement, located: bool | None) -> Judgement:
     """The judgement with what the ends of the range explain left open; itself."""
-    import numpy as np
-
     if found.problem or located is True:
         return found
     open_ = found.kinds >= Kind.NON_FINITE
@@ -127,8 +126,6 @@ def takes_ordinary(values: Sequence[Array], judgement: Judgement, instructions: 
 
 def _are_ordinary(array: Array) -> Array:
     """Which elements are ordinary numbers."""
-    import numpy as np
-
     array = np.asarray(array)
     if dtype_of_numpy(array.dtype).family not in ("float", "complex"):
         return np.ones(array.shape, np.bool_)
@@ -139,3 +136,30 @@ def _are_ordinary(array: Array) -> Array:
 def is_elementwise(instructions: Iterable[HloInstruction]) -> bool:
     """Whether elements of those instructions take only the elements at their own place, and what is broadcast."""
     return all(i.opcode in _IN_PLACE for i in instructions)
+
+
+def avoids_overflow(judgement: Judgement) -> bool:
+    """Return True if all that is wrong is finiteness, and what is judged is what higher precision gives."""
+    shadow = judgement.shadow
+    if judgement.kind is not Kind.NON_FINITE or shadow is None:
+        return False
+    at = judgement.kinds == Kind.NON_FINITE
+    given, exact = judgement.given[at], shadow[at]
+    if given.dtype.kind == "c":
+        return bool((np.isfinite(given) == np.isfinite(exact)).all())
+    with np.errstate(all="ignore"):
+        given, exact = given.astype(exact.dtype), exact.astype(given.dtype).astype(exact.dtype)
+        near = np.isfinite(given) & (np.abs(given - exact) <= _NEAR * np.abs(exact))
+    return bool((near | (given == exact) | (np.isnan(given) & np.isnan(exact))).all())
+
+
+def rounding_instructions(module: HloModule) -> int:
+    """Return how many instructions of a module round.
+
+    A sum counts once, whatever its length: `roundings` weighs it, which asks how large an error may be, not
+    how much of a program there is to blame.
+    """
+    return sum(1 for i in module.instructions() if i.shape.is_array and i.shape.dtype.family in ("float", "complex")
+               and (record := OPS.get(i.opcode)) is not None
+               and ("sums" in record.flags or "backward" in record.flags
+                    or ("elementwise" in record.flags and "exact" not in record.flags)))

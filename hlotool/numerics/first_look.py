@@ -11,7 +11,7 @@ import enum
 from hlotool.ir import dtype_of_numpy
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics.judgement import Kind, Known, judge
-from hlotool.numerics.last_places import ulp_of
+from hlotool.numerics.ulps import ulp_of
 
 #: last places of an array's largest element that are far; of types of fewer than 32 bits
 _FAR_ULPS, _FAR_NARROW_ULPS = 64.0, 8.0

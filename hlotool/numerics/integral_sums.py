@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 from hlotool.ir import DTYPES, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics.higher_precision import WideShape, is_real
-from hlotool.numerics.last_places import are_whole
-from hlotool.numerics.product_precision import terms_of_product, unit_of
+from hlotool.numerics.product_precision import terms_of_product
+from hlotool.numerics.ulps import are_whole, unit_of
 from hlotool.ops import OPS
 
 Function: TypeAlias = Callable[..., Any]

@@ -30,7 +30,7 @@ from hlotool.ir import DTYPES, DType, Shape, dtype_of_numpy
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics.allowance import MODEL, SPREAD_FACTOR, Allowance
 from hlotool.numerics.higher_precision import own
-from hlotool.numerics.last_places import ulp_of
+from hlotool.numerics.ulps import ulp_of
 
 #: ULPs of the result that need no explanation
 FREE_ULPS = 4.0

@@ -15,7 +15,7 @@ A conversion rounds once, whatever stands beside it.
 from __future__ import annotations
 
 from hlotool.ir import DTYPES, DType, HloInstruction, HloModule
-from hlotool.numerics.last_places import LEAST_ULPS
+from hlotool.numerics.ulps import LEAST_ULPS
 from hlotool.ops import OPS
 
 #: operations that are rewritten in the narrow type, whatever stands beside them

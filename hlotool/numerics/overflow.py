@@ -16,8 +16,7 @@ from typing import Any, TypeAlias
 
 from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.numerics.higher_precision import own, widened
-from hlotool.numerics.last_places import largest
-from hlotool.numerics.product_precision import unit_of
+from hlotool.numerics.ulps import largest, unit_of
 from hlotool.ops import limits, opcodes
 
 Array: TypeAlias = Any

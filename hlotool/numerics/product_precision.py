@@ -1,17 +1,18 @@
-"""In which precision products of arrays are summed up, and what their operands are cut to."""
+"""The precision in which products of arrays are summed up, and to which their operands are cut."""
 
 from __future__ import annotations
 
 import math
 
-from hlotool.ir import DTYPES, DType, HloInstruction, Shape
+from hlotool.ir import DTYPES, HloInstruction, Shape
+from hlotool.numerics.ulps import unit_of
 
 #: bits of the products' operands by `algorithm` and by the hint that lets a backend use fewer
 _ALGORITHM_BITS = {"tf32": 10} | {d.name: d.mantissa_bits for d in DTYPES.values() if d.is_floating}
 
 
 def accumulation(instruction: HloInstruction) -> tuple[float, int]:
-    """The unit in which a sum of products is accumulated, and the bits that its operands may be cut to (0: none)."""
+    """Return the unit of a sum of products on the way, and the bits that its operands may be cut to (0: none)."""
     kind = instruction.shape.dtype
     unit = max(unit_of(kind) if kind.bits >= 32 else 2.0**-24, 2.0**-53)
     algorithm = str(instruction.attributes.get("algorithm") or "")
@@ -26,7 +27,7 @@ def accumulation(instruction: HloInstruction) -> tuple[float, int]:
 
 
 def cut_by_platform(instruction: HloInstruction, product_bits: int) -> int:
-    """The bits to which a platform cuts operands: of f32 products that ask for neither an algorithm nor precision."""
+    """Return the bits to which a platform cuts operands of f32 products without an algorithm or a wanted precision."""
     words = instruction.attributes.get("operand_precision") or ("default",)
     algorithm = str(instruction.attributes.get("algorithm") or "dot_unset")
     if instruction.operands[0].shape.element_type not in ("f32", "c64") or algorithm != "dot_unset":
@@ -35,15 +36,5 @@ def cut_by_platform(instruction: HloInstruction, product_bits: int) -> int:
 
 
 def terms_of_product(lhs: Shape, rhs: Shape, result: Shape) -> float:
-    """How many products are added up for each element of a product of matrices; of a batch of them rather too many."""
+    """Return how many products are added up for each element of a product of matrices; rather too many for a batch."""
     return math.sqrt(max(1.0, lhs.size * rhs.size / max(1, result.size)))
-
-
-def unit_of(kind: DType) -> float:
-    """Half an ULP of 1."""
-    return 2.0 ** -(mantissa_bits(kind) + 1)
-
-
-def mantissa_bits(kind: DType) -> int:
-    """Stored mantissa bits of a float, or of the halves of a complex number."""
-    return kind.component.mantissa_bits

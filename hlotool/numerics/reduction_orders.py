@@ -13,9 +13,8 @@ from typing import Any, TypeAlias
 
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.numerics.higher_precision import own, widened
-from hlotool.numerics.last_places import are_whole, ulp_of
 from hlotool.numerics.overflow import OpenEnds, Plain, fold_of, plain_opcode
-from hlotool.numerics.product_precision import unit_of
+from hlotool.numerics.ulps import are_whole, ulp_of, unit_of
 from hlotool.ops import Elements, opcodes
 
 Array: TypeAlias = Any

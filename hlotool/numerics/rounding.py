@@ -41,11 +41,10 @@ from hlotool.execution import Observer, Program, evaluate_program, fed, leaves
 from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Shape, dtype_of_numpy
 from hlotool.numerics.higher_precision import HELD_AS_F32, WideShape, is_real, own, wide_kind, widened
 from hlotool.numerics.integral_sums import has_integral_sums, with_open_last_places
-from hlotool.numerics.last_places import LEAST_ULPS, are_whole, error_of, largest, least_exponent, ulp_of
 from hlotool.numerics.nan_bits import with_open_nans
 from hlotool.numerics.narrow_steps import NarrowSteps
 from hlotool.numerics.overflow import MOVES, OpenEnds
-from hlotool.numerics.product_precision import accumulation, cut_by_platform, terms_of_product, unit_of
+from hlotool.numerics.product_precision import accumulation, cut_by_platform, terms_of_product
 from hlotool.numerics.reduction_orders import (
     off_by_magnitudes,
     reduced_otherwise,
@@ -57,6 +56,7 @@ from hlotool.numerics.scaled_products import scaled_sides
 from hlotool.numerics.scatter_orders import scattered_otherwise
 from hlotool.numerics.sort_orders import sorted_otherwise
 from hlotool.numerics.sum_orders import SumOrders, in_another_order
+from hlotool.numerics.ulps import LEAST_ULPS, are_whole, error_of, largest, least_exponent, ulp_of, unit_of
 from hlotool.ops import OPS, is_a
 
 Array: TypeAlias = Any

@@ -43,6 +43,7 @@ from hlotool.numerics import (
     Kind,
     Known,
     Locator,
+    OpenElements,
     Policy,
     Tolerance,
     assumed_ulps,
@@ -60,7 +61,6 @@ from hlotool.verdict.argument_sets import KINDS, ArgumentSearch, ArgumentSet
 from hlotool.verdict.codes import DIFFERENCE
 from hlotool.verdict.dependence import Dependence
 from hlotool.verdict.findings import Comparison, Finding
-from hlotool.verdict.open_elements import OpenElements
 from hlotool.verdict.run_observer import Coverage, Watch, sides_of
 
 #: seconds for a module, by default

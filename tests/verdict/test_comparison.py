@@ -16,6 +16,7 @@ from hlotool.cli.main import main
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
 from hlotool.numerics import Judgement, Kind, Tolerance
+from hlotool.numerics.open_elements import OpenElements
 from hlotool.verdict import (
     ArgumentSearch,
     Comparison,
@@ -27,7 +28,6 @@ from hlotool.verdict import (
     comparison_schema,
 )
 from hlotool.verdict.argument_sets import KINDS
-from hlotool.verdict.open_elements import OpenElements
 
 SMALL = """HloModule small
 ENTRY e {
