@@ -38,8 +38,8 @@ PRESETS = ("xla", "numpy", "stablehlo", "bitwise")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_paths(parser, "modules; exactly two are compared with each other")
     parser.add_argument("--executors", nargs="+", default=("pjrt:cpu", "reference"), metavar="NAME",
-                        help="pjrt:cpu, reference, stablehlo, shadow, stored:FILE.npz; several, all against the first "
-                             "principles of the reference")
+                        help="pjrt:cpu, reference, stablehlo, shadow, stored:FILE.npz; each is compared with "
+                             "the reference")
     parser.add_argument("--each", action="store_true", help="two modules: each on the executors, not with each other")
     parser.add_argument("--inputs", nargs="+", choices=KINDS, metavar="KIND",
                         help=f"the sets of arguments to make: {', '.join(KINDS)} (default: all, until time is over)")
@@ -139,7 +139,7 @@ def _text(found: Comparison) -> str:
     kinds = ", ".join(f"{count} {kind}" for kind, count in found.counts.items())
     verb = {"agree": "agree", "differ": "differ", "none": "were not compared" if not found.compared else "no verdict"}
     lines = [f"{found.left} and {found.right} {verb[found.verdict]}: {found.kind}",
-             f"  {found.compared} sets of arguments; elements: {kinds or 'none'}"]
+             f"  {found.compared} {'set' if found.compared == 1 else 'sets'} of arguments; elements: {kinds or 'none'}"]
     lines += [f"  vacuous: {reason}" for reason in found.vacuous]
     if found.untaken:
         lines.append(f"  never taken ({found.covered} of {found.choices} choices are covered): "

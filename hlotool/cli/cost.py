@@ -1,6 +1,6 @@
-"""What running a module costs: flops, traffic, memory and communication, with loops counted as often as they run.
+"""Counts the cost of running a module: flops, traffic, memory, communication; loops count as often as they run.
 
-    hlotool cost step.hlo                          the dearest instructions, and the total
+    hlotool cost step.hlo                          the most expensive instructions, and the total
     hlotool cost step.hlo --by line                by line of the Python program; also scope, opcode, computation
     hlotool cost step.hlo --memory                 the memory it needs at once, and the largest values then
     hlotool cost step.hlo --communication          what each collective sends; --by axis, group, line, opcode adds up
@@ -10,8 +10,8 @@
     hlotool cost step.hlo --format json            everything, for programs
 
 Flops count additions, multiplications, comparisons and the like, of integers too; exp, tanh, sqrt are transcendental
-functions, counted apart. A fusion reads its operands once and writes its results once. Of a conditional the dearest
-branch counts. A loop of which nobody can tell how often it runs counts once, and is named.
+functions, counted apart. A fusion reads its operands once and writes its results once. Of a conditional the most
+expensive branch counts. A loop whose number of rounds is unknown counts once, and is named.
 """
 
 from __future__ import annotations

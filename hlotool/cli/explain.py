@@ -1,4 +1,4 @@
-"""Describes an operation, with an example that runs, or what a diagnostic's code means.
+"""Describes an operation, with an example that runs, or explains a diagnostic's code.
 
     hlotool explain dynamic-slice
     hlotool explain clamp-c1 P011

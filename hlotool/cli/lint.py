@@ -68,7 +68,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
                        help="; ".join(f"{name}: {what}" for name, what in FORMATS.items()))
     add_schema(group, "lint.json")
     group.add_argument("--output", "-o", metavar="FILE", help="write findings to a file, whole or not at all")
-    group.add_argument("--statistics", action="store_true", help="how often each rule speaks")
+    group.add_argument("--statistics", action="store_true", help="findings per rule")
     group.add_argument("--show-settings", action="store_true", help="print the settings that hold, and stop")
     group.add_argument("--each", action="store_true",
                        help="every finding by itself, not those of one kind as one, nor one code for a statement")

@@ -135,7 +135,7 @@ def _fields(data: Any) -> Iterator[tuple[int, int, Any]]:
         key, at = _varint(data, at)
         number, wire = key >> 3, key & 7
         if not number or wire not in (0, 1, 2, 5):
-            raise _MalformedError(f"byte {at} starts no field")
+            raise _MalformedError(f"no field starts at byte {at}")
         contents = None
         if wire == 0:
             _, at = _varint(data, at)

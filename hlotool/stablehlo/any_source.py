@@ -57,7 +57,7 @@ def held_by(source: Any, arguments: Sequence[Any] = (), keywords: Mapping[str, A
     for can, reader in _READERS:
         if can(source):
             return reader(source, arguments, keywords or {}, filename)
-    raise _no_program(f"a {type(source).__name__} holds no module", filename)
+    raise _no_program(f"an object of type {type(source).__name__} holds no module", filename)
 
 
 def is_stablehlo(held: Any) -> bool:

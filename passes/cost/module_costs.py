@@ -75,7 +75,7 @@ class ModuleCost:
                 if any(UNBOUNDED in shape.dims for _, shape in row.instruction.shape.leaves())]
 
     def by(self, grouping: str) -> dict[str, Cost]:
-        """Return the total by `instruction`, `opcode`, `computation`, `scope` or `line`, the dearest first.
+        """Return the total by `instruction`, `opcode`, `computation`, `scope` or `line`, the most expensive first.
 
         By opcode, scope and line, a fusion's arithmetic belongs to what it fuses, its traffic to the fusion. Raises
         KeyError for another grouping.
@@ -131,8 +131,8 @@ class ModuleCost:
 def module_cost(module: HloModule) -> ModuleCost:
     """Flops, transcendental functions and traffic of a module, loops counted as often as they run.
 
-    Arithmetic is exact by the conventions of hlotool/ops/costs.py. Of a conditional the dearest branch counts; loops
-    whose number of iterations cannot be told count once, and are named.
+    Arithmetic is exact by the conventions of hlotool/ops/costs.py. Of a conditional the most expensive branch counts;
+    loops whose number of iterations is unknown count once, and are named.
     """
     costs = _Costs()
     executions: dict[HloComputation, int] = defaultdict(int, {module.entry: 1})

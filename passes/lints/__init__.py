@@ -1,4 +1,4 @@
-"""Lint rules: what is allowed but slow, wrong in effect, not portable or superfluous. A group of rules a file."""
+"""Lint rules: legal programs that are slow, wrong in effect, not portable or redundant. A group of rules a file."""
 # ruff: noqa: F401, I001 - importing a group declares its rules, in the order of RULES
 
 import hlotool.passes.lints.redundancy

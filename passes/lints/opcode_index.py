@@ -18,7 +18,7 @@ Check = Callable[..., Iterable[Finding]]
 
 
 def is_default(rule: Rule) -> bool:
-    """Return True if a rule speaks when nobody selects rules."""
+    """Return True if a rule is on by default."""
     return rule.default_on
 
 

@@ -105,7 +105,7 @@ class Rule:
 
     @property
     def bad(self) -> str:
-        """HLO text that the rule speaks about."""
+        """HLO text in which the rule finds something."""
         return self.section("Bad")
 
     @property

@@ -1,4 +1,4 @@
-"""Checks of single values and of the strict profile: what is usable, but hardly meant."""
+"""Checks of single values and of the strict profile: values that are legal but probably unintended."""
 
 from __future__ import annotations
 
