@@ -8,6 +8,7 @@ import pytest
 from handmade import caller, made, names
 
 from hlotool.ir import Attributes, HloComputation, HloModule, Literal, Source
+from hlotool.ir import module as module_of_ir
 from hlotool.ir.free_names import sanitized_name, unique_name
 from hlotool.ir.source import Position, moved_starts
 from hlotool.ir.walk import (
@@ -144,3 +145,21 @@ def test_a_changed_text_knows_its_lines(start: int, end: int, text: str) -> None
     assert changed.text == source.text[:start] + text + source.text[end:]
     assert changed.line_starts() == Source(changed.text).line_starts() and changed.first_line == 3
     assert moved_starts(source.line_starts(), start, end, text) == changed.line_starts()
+
+
+def test_whoever_is_asked_to_draws_and_prints_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module_of_ir, "_printer", [])
+    monkeypatch.setattr(module_of_ir, "_html_printer", [])
+    module = HloModule("m")
+    assert module._repr_html_() is None
+    with pytest.raises(RuntimeError, match=r"import hlotool\.text"):
+        str(module)
+    for first, second in (("a", "b"), ("c", "d")):
+        module_of_ir.set_printer(lambda m, first=first: first)
+        module_of_ir.set_html_printer(lambda m, first=first: first)
+        assert str(module) == module._repr_html_() == first
+        module_of_ir.set_html_printer(lambda m, second=second: second, is_plain=True)
+        assert module._repr_html_() == first
+    module_of_ir._html_printer.clear()
+    module_of_ir.set_html_printer(lambda m: "plain", is_plain=True)
+    assert module._repr_html_() == "plain"

@@ -11,15 +11,25 @@ from hlotool.ir import Attributes, Literal, Metadata, Shape
 from hlotool.ir.attributes import (
     KINDS,
     NO_ATTRIBUTES,
+    Aliasing,
     BackendConfig,
+    BufferDonor,
     ConvolutionDimensions,
     FrontendAttributes,
     Kind,
+    OperandSparsity,
+    PaddingDimension,
     ReadMetadata,
+    ResultAccuracy,
+    SliceDimension,
+    Sparsity,
+    Window,
     WindowDimension,
     kind_of,
 )
 from hlotool.ir.literals import may_be_elided
+from hlotool.ir.shapes import Layout
+from hlotool.ir.sharding import AxisRef, DimSharding, Mesh, ReplicaGroups, Sharding
 
 VECTOR, SCALAR = Shape.array("f32", (2,)), Shape.array("s32")
 
@@ -130,6 +140,23 @@ def test_other_values() -> None:
     assert ConvolutionDimensions("b01f", "01io", "b01f").spatial_rank == 2
     assert ConvolutionDimensions("bf", "io", "bf").spatial_rank == 0
     assert WindowDimension() is WindowDimension(1, 1, 0, 0, 1, 1, False)
+
+
+#: a value of each class with defaults, and what its fields are then
+DEFAULTS = {
+    WindowDimension(): (1, 1, 0, 0, 1, 1, False), Window(): ((),), PaddingDimension(1, 2): (1, 2, 0),
+    SliceDimension(1, 2): (1, 2, 1), Aliasing((), 0): ((), 0, (), None), BufferDonor(0): (0, ()),
+    ResultAccuracy(): (None, 0.0, 0.0, 0), OperandSparsity(): (0, 0, 0, 0, 0), Sparsity(): (None, None),
+    BackendConfig("x"): ("x", False), Mesh(()): ((), None, None), AxisRef("a"): ("a", None, None),
+    DimSharding(): ((), False, None), ReplicaGroups(): ((), None, None, ()),
+    Sharding("manual"): ("manual", None, (), None, False, (), None, None, (), None, (), (), (), (), None),
+    Layout(): ((), (), (), 1, None, None, 0, 0, (), None, 0), Shape("opaque"): ("opaque", (), None, (), ())}
+
+
+@pytest.mark.parametrize("value", DEFAULTS, ids=lambda v: type(v).__name__)
+def test_defaults_of_values(value: object) -> None:
+    found = tuple(getattr(value, name) for name in value.__dataclass_fields__)  # type: ignore[attr-defined]
+    assert found == DEFAULTS[value] and list(map(type, found)) == list(map(type, DEFAULTS[value]))
 
 
 def test_kinds() -> None:
