@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ForwardRef, TypeAlias
 
 __all__ = ["Array", "digest", "np", "ufunc"]
 
@@ -30,11 +30,13 @@ class _Numpy(ModuleType):
 
 if TYPE_CHECKING:
     import numpy as np
+
+    #: arrays of any element type and rank
+    Array: TypeAlias = np.ndarray[Any, Any]
 else:
     np = _Numpy("numpy")
-
-#: arrays of any element type and rank
-Array: TypeAlias = "np.ndarray[Any, Any]"
+    # looked up here when somebody asks for the types of a signature, wherever that signature is
+    Array = ForwardRef("np.ndarray[Any, Any]", module=__name__)
 
 
 def ufunc(name: str) -> Callable[..., Any]:
