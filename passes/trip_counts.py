@@ -14,7 +14,7 @@ from typing import Any
 
 from hlotool.ir import BackendConfig, HloComputation, HloInstruction
 from hlotool.ir.arrays import np
-from hlotool.ops import MIRRORED, OPS, flow_of
+from hlotool.ops import MIRRORED, OPS, flow_of, source_of
 
 #: iterations and instructions that are evaluated at most
 _MOST_ITERATIONS, _MOST_EVALUATIONS = 1 << 14, 1 << 16
@@ -188,9 +188,7 @@ def _whole(constant: HloInstruction) -> int:
 
 
 def _behind(instruction: HloInstruction) -> HloInstruction:
-    while flow_of(instruction).rearranges and instruction.operands:
-        instruction = instruction.operands[0]
-    return instruction
+    return source_of(instruction, lambda flow: flow.rearranges)
 
 
 def _resolved(instruction: HloInstruction, frame: _Frame) -> tuple[HloInstruction, _Frame]:

@@ -131,6 +131,22 @@ def test_an_operation_is_one_declaration(tmp_path: pathlib.Path, capsys: pytest.
     assert found[0].tolist() == [5, 10]
 
 
+@pytest.mark.usefixtures("length")
+@pytest.mark.parametrize("command", [["convert"], ["py", "--target", "jax"], ["compare"], ["roundtrip"]], ids="-".join)
+def test_an_operation_without_a_lowering_is_refused_in_words(
+        command: list[str], tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "m.hlo"
+    file.write_text(LENGTH)
+    assert main([command[0], str(file), *command[1:]]) in (1, 2)
+    said = "".join(capsys.readouterr())
+    assert "length cannot be lifted: StableHLO has no such operation" in said
+    assert "X104" in said
+    assert "m.hlo:6:3" in said
+    assert "unregistered" not in said
+    assert main(["explain", "length"]) == 0
+    assert "not lifted: StableHLO has no such operation" in capsys.readouterr().out
+
+
 TYPE = '''
 from hlotool.ir import DTYPES, DType
 DTYPES["f8toy"] = DType("f8toy", "float", 8, "float8_e4m3", "f8Toy", 98, 98, 3, 4, 8)

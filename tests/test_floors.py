@@ -8,6 +8,7 @@ import pathlib
 import re
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 
 import pytest
 
@@ -259,3 +260,59 @@ def test_every_room_has_its_row() -> None:
     rooms = {f"hlotool/{p.parent.name}" for p in (ROOT / "hlotool").glob("*/__init__.py") if not p.parent.is_symlink()}
     inner = {"passes", "grammars", "passes/cost", "passes/edit", "passes/rewrite_rules"}
     assert rows - inner == rooms - {"hlotool/passes", "hlotool/grammars"}
+
+
+#: tables of opcodes outside of ops, at most ten, and why each is no fact about operations
+TABLES = {
+    ("hlotool/text/legacy.py", "_WITH_TOKEN"): "forms of other times; text is below ops",
+    ("hlotool/text/legacy.py", "_CHANGED"): "forms of other times; text is below ops",
+    ("hlotool/text/print.py", "_OWN_SHAPES"): "how XLA's parser reads a header; text is below ops",
+    ("hlotool/fuzzing/drawn_programs.py", "_NO_STEPS"): "the fuzzer's own choice: what it draws by itself only",
+    ("hlotool/fuzzing/dump_programs.py", "_ALIKE"): "the mutator's own choice: what may stand for each other",
+    ("hlotool/jax/lax/elementwise.py", "_UNARY"): "names of JAX's functions",
+    ("hlotool/jax/lax/elementwise.py", "_BINARY"): "names of JAX's functions",
+    ("hlotool/jax/lax/elementwise.py", "_OF_BYTES"): "functions that JAX lacks for integers of a few bits",
+    ("passes/lints/domains.py", "in"): "a rule's own judgement: exponents that somebody has bounded",
+    ("passes/lints/style.py", "in"): "a rule's own judgement: opcodes that are also words for names",
+}
+#: from so many on a condition on opcodes is a table, and an assignment
+MOST_IN_CONDITIONS, MOST_IN_VALUES = 5, 2
+
+
+def opcode_tables() -> Iterator[tuple[str, str]]:
+    """Yield the file and the name of each set or mapping of opcodes outside of ops; "in" and "match" are conditions."""
+    from hlotool.ops import OPS
+
+    def named(nodes: Iterable[ast.AST]) -> tuple[int, int]:
+        words = {c.value for node in nodes for c in ast.walk(node)
+                 if isinstance(c, ast.Constant) and isinstance(c.value, str)}
+        return len(words & set(OPS)), len(words)
+
+    for room, path in FILES:
+        if room == "ops":
+            continue
+        file = str(path.relative_to(ROOT))
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            found: list[tuple[str, Iterable[ast.AST], int]] = []
+            match node:
+                case (ast.Assign(targets=[target], value=ast.expr() as value)
+                      | ast.AnnAssign(target=target, value=ast.expr() as value)):
+                    found = [(ast.unparse(target), [value], MOST_IN_VALUES)]
+                    if isinstance(value, ast.Dict):
+                        found.append((ast.unparse(target), filter(None, value.keys), MOST_IN_VALUES))
+                case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[among]):
+                    found = [("in", [among], MOST_IN_CONDITIONS)]
+                case ast.Match(cases=cases):
+                    found = [("match", [c.pattern], MOST_IN_CONDITIONS) for c in cases]
+            for name, nodes, most in found:
+                known, words = named(nodes)
+                if known > most and known >= 0.6 * words:
+                    yield file, name
+
+
+def test_facts_about_operations_stand_with_operations() -> None:
+    found = set(opcode_tables())
+    new = sorted(found - TABLES.keys())
+    assert not new, f"{new}: let the operation's record answer (hlotool/ops/flow.py, curves.py, flags)"
+    assert not TABLES.keys() - set(found), "these are gone, or have become questions: take them from the list"
+    assert len(found) <= len(TABLES) <= 10

@@ -19,8 +19,6 @@ from hlotool.ops import OPS
 Array = Any
 Index = tuple[int, ...]
 
-#: how people write the operations of two operands
-_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%"}
 
 
 @dataclass(frozen=True)
@@ -53,8 +51,9 @@ def reason(instruction: HloInstruction, operands: Sequence[Any], value: Array, m
 def _of_elements(opcode: str, given: Sequence[Any], element: Any) -> str:
     """An elementwise operation: what it was given, and what is wrong with that."""
     shown = [number(g) for g in given]
-    if opcode in _SIGNS and len(given) == 2:
-        text = f"{shown[0]} {_SIGNS[opcode]} {shown[1]}"
+    symbol = OPS[opcode].curve.symbol
+    if symbol and len(given) == 2:
+        text = f"{shown[0]} {symbol} {shown[1]}"
     elif opcode == "convert":
         text = f"{shown[0]} as {dtype_of_numpy(element.dtype).name}"
     else:
@@ -71,7 +70,7 @@ def _why(opcode: str, given: Sequence[Any], element: Any) -> str:
         return ""
     sizes = [abs(float(g)) for g in given if dtype_of_numpy(g.dtype).family not in ("pred", "complex")]
     if any(map(math.isinf, sizes)):
-        return "" if opcode in _SIGNS else curve.outside
+        return "" if curve.symbol else curve.outside
     if not np.isnan(element):
         second = sizes[-1] if sizes else 1.0
         is_pole = bool(curve.pole) and (opcode in ("atanh", "log-plus-one") or (second == 0 or sizes[0] == 0))

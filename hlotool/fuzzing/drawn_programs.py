@@ -15,7 +15,7 @@ from hlotool.diagnostics import HloError, Severity
 from hlotool.fuzzing.rewritten_programs import wrapped
 from hlotool.fuzzing.test_program import Rows, Subject, copied
 from hlotool.ir import DTYPES, HloInstruction
-from hlotool.ops import ASYNC_STEPS, OPS, Draw, Drawn, Undrawable, draw_ordered, draw_program
+from hlotool.ops import ASYNC_STEPS, OPS, Draw, Drawn, Effect, Undrawable, draw_ordered, draw_program
 from hlotool.passes.read import parse
 from hlotool.passes.verify import verify
 
@@ -27,6 +27,7 @@ _TYPES = ("f32", "f32", "f32", "s32", "s32", "bf16", "bf16", "f16", "f16", "f64"
 _COMPOSED = ("f32", "f32", "f32", "f32", "bf16", "f16", "f64", "s32", "s32", "s8", "u8", "u32", "s64", "pred", "c64",
              "f8e4m3fn", "f8e5m2")
 #: what is no step of a walk: it draws numbers, meets other devices, waits for a host, or says nothing by itself
+#: (the fuzzer's choice, no fact about operations)
 _NO_STEPS = frozenset({
     "parameter", "constant", "infeed", "outfeed", "send", "send-done", "recv", "recv-done", "rng", "rng-bit-generator",
     "rng-get-and-update-state", "custom-call", "after-all", "replica-id", "partition-id", "domain", "ragged-dot",
@@ -41,8 +42,8 @@ _OPEN = ("nan", "infinite", "extreme", "denormal", "zeros")
 @functools.cache
 def drawable() -> tuple[str, ...]:
     """Opcodes that programs of one operation are about."""
-    return tuple(o for o, record in OPS.items() if "random" not in record.flags and o not in (
-        "infeed", "outfeed", "send", "send-done", "recv", "recv-done", "parameter", "after-all", "rng"))
+    return tuple(o for o, record in OPS.items() if "random" not in record.flags
+                 and not record.flow.effect & Effect.HOST and o not in ("parameter", "after-all"))
 
 
 @functools.cache

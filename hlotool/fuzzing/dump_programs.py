@@ -12,7 +12,7 @@ from hlotool.execution import Program, arguments_for
 from hlotool.fuzzing.rewritten_programs import wrapped
 from hlotool.fuzzing.test_program import Subject, copied
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Literal
-from hlotool.ops import ASYNC_STEPS, OPS, flow_of
+from hlotool.ops import Calls, Effect, flow_of
 from hlotool.passes.edit import is_cuttable, section
 from hlotool.passes.read import parse
 from hlotool.passes.verify import verify
@@ -23,6 +23,7 @@ _LARGEST, _MOST, _ELEMENTS = 1 << 23, 10, 1 << 14
 #: devices at most
 _DEVICES = 8
 #: operations that may stand for each other
+#: (the mutator's choice, no fact about operations)
 _ALIKE = (("add", "subtract", "multiply", "maximum", "minimum", "divide", "power", "atan2", "remainder"),
           ("exponential", "log", "tanh", "sqrt", "rsqrt", "negate", "abs", "sign", "floor", "ceil", "logistic", "cbrt",
            "exponential-minus-one", "log-plus-one", "sine", "cosine", "round-nearest-even"),
@@ -97,10 +98,8 @@ def _section(module: HloModule, dice: random.Random) -> HloModule | None:
 
 
 def _fits(instruction: HloInstruction) -> bool:
-    record = OPS.get(instruction.opcode)
-    if record is None or {"collective", "random"} & set(record.flags) or instruction.opcode in (
-            "custom-call", "infeed", "outfeed", "while", "partition-id", "replica-id") or (
-            instruction.opcode.endswith(ASYNC_STEPS)):
+    flow = flow_of(instruction)
+    if flow.effect & ~Effect.ORDER or flow.calls in (Calls.LOOP, Calls.OPAQUE) or flow.step is not None:
         return False
     if any(i.opcode == "constant" and i.literal.has_elided for i in (instruction, *instruction.operands)) or any(
             c.find_all("custom-call", "infeed", "outfeed") for c in instruction.called_computations()):

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from hlotool.fuzzing.test_program import Rows
 from hlotool.ir import HloComputation, HloInstruction, HloModule, dtype_of_numpy
 from hlotool.ir.arrays import Array
-from hlotool.ops import OPS, limits, opcodes, with_flag
+from hlotool.ops import OPS, limits, opcodes, source_of, with_flag
 
 #: operations that fold in any order
 _FOLDING = with_flag("associative", "commutative")
@@ -45,8 +45,7 @@ def _is_identity(start: HloInstruction, opcode: str) -> bool:
     """Return True if an initial value is a constant that the operation leaves everything as it is with."""
     import numpy as np
 
-    while start.opcode in ("convert", "copy", "reshape", "broadcast"):
-        start = start.operands[0]
+    start = source_of(start, lambda flow: flow.keeps_numbers)
     identity = OPS[opcode].identity
     if start.opcode != "constant" or identity is None or start.literal.has_elided or not start.shape.is_array:
         return False

@@ -57,7 +57,7 @@ from hlotool.numerics.scatter_orders import scattered_otherwise
 from hlotool.numerics.sort_orders import sorted_otherwise
 from hlotool.numerics.sum_orders import SumOrders, in_another_order
 from hlotool.numerics.ulps import LEAST_ULPS, are_whole, error_of, largest, least_exponent, ulp_of, unit_of
-from hlotool.ops import OPS, is_a
+from hlotool.ops import OPS, Calls, flow_of, is_a
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
@@ -536,5 +536,5 @@ def _wide_keywords(keywords: dict[str, Any], shape: Shape) -> dict[str, Any]:
 
 def _reducers(module: HloModule) -> list[HloComputation]:
     """The computations that fold, in an order of the backend's choice."""
-    return [c for i in module.instructions() if i.opcode not in ("call", "while", "conditional", "fusion", "map")
-            for c in i.called_computations()]
+    return [c for i in module.instructions()
+            if not flow_of(i).enters and flow_of(i).calls is not Calls.EACH for c in i.called_computations()]

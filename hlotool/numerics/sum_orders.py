@@ -13,6 +13,7 @@ from typing import Any
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule
 from hlotool.ir.arrays import Array, np
+from hlotool.ops import source_of
 
 #: terms of a sum for which other orders are tried
 _MOST_TERMS = 32
@@ -97,6 +98,4 @@ def _is_free(terms: Sequence[HloInstruction]) -> bool:
 
 
 def _is_constant(term: HloInstruction) -> bool:
-    while term.opcode in ("broadcast", "reshape", "convert", "copy", "bitcast") and term.operands:
-        term = term.operands[0]
-    return term.opcode == "constant"
+    return source_of(term, lambda flow: flow.keeps_numbers).opcode == "constant"

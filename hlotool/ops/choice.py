@@ -10,7 +10,7 @@ from hlotool.ir.arrays import Array, np, ufunc
 from hlotool.ops.curves import COUNT
 from hlotool.ops.elementwise import SPECIFICATION, paired
 from hlotool.ops.flow import Elements, Flow
-from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute, renamed
 from hlotool.ops.numbers import computed, dtype_of, signed_bits, wide_dtype
 from hlotool.ops.random_programs import Draw, Undrawable, own_edges
 from hlotool.ops.registry import op, require
@@ -138,7 +138,8 @@ def _draw_clamp(d: Draw) -> None:
         d.add("clamp", *d.pairs(3))
 
 
-@op(clamp_shape, element_types=ANY, flags=("elementwise", "exact"), source=SPECIFICATION, draw=_draw_clamp)
+@op(clamp_shape, lowering=renamed("clamp"), element_types=ANY, flags=("elementwise", "exact"),
+    source=SPECIFICATION, draw=_draw_clamp)
 def clamp(min: Array, operand: Array, max: Array) -> Array:
     """Hold every element of `operand` between `min` and `max`.
 
@@ -175,7 +176,8 @@ def _draw_select(d: Draw) -> None:
     d.add("select", d.argument(() if is_scalar else lhs.dims, "pred"), lhs, rhs)
 
 
-@op(select_shape, element_types=("pred",), flags=("elementwise", "exact"), source=SPECIFICATION, draw=_draw_select,
+@op(select_shape, lowering=renamed("select"), element_types=("pred",), flags=("elementwise", "exact"),
+    source=SPECIFICATION, draw=_draw_select,
     flow=Flow(Elements.ASSEMBLED, (1, 3)))
 def select(pred: Array, on_true: Array, on_false: Array) -> Array:
     """Take each element of `on_true` where `pred` holds, else of `on_false`; a scalar pred takes one array whole.

@@ -11,7 +11,7 @@ from hlotool.ops.boundaries import of_convert
 from hlotool.ops.costs import moves
 from hlotool.ops.curves import COMPONENT
 from hlotool.ops.elementwise import SPECIFICATION
-from hlotool.ops.flow import CONVERTS
+from hlotool.ops.flow import CONVERTS, Elements, Flow
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.numbers import converted, dtype_of, from_bits, narrow, to_bits
 from hlotool.ops.random_programs import Draw, Undrawable, shape_text, special_integers
@@ -130,7 +130,7 @@ def _draw_bitcast_convert(d: Draw) -> None:
 
 @op(bitcast_convert_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_bitcast_convert, _lift_bitcast_convert, ("stablehlo.bitcast_convert",)),
-    draw=_draw_bitcast_convert, cost=moves, flow=CONVERTS, flags=("typed",))
+    draw=_draw_bitcast_convert, cost=moves, flow=Flow(Elements.RECAST, (0, 1)), flags=("typed",))
 def bitcast_convert(operand: Array, *, shape: Shape) -> Array:
     """Read the bits of each element as the result's element type.
 

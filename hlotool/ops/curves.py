@@ -53,6 +53,8 @@ class Curve:
     inverse: Inverse | None = None
     #: the operation that it is on truth values. Source: XLA, ElementalIrEmitter::EmitPredBinaryOp
     on_truth: str = ""
+    #: the sign between two operands, as people and Python write it
+    symbol: str = ""
 
 
 #: the function of which nothing is known
@@ -79,9 +81,11 @@ COMPONENT = Curve(inverse=same)
 COSINE = SINE = Curve(sign=Sign.SIGNED, outside=_ANGLE)
 COSH = Curve(sign=Sign.POSITIVE)
 COUNT = Curve(sign=Sign.NONNEGATIVE)
-ADD = MAXIMUM = Curve(on_truth="or")
+ADD = Curve(on_truth="or", symbol="+")
+AND, OR, XOR = Curve(symbol="&"), Curve(symbol="|"), Curve(symbol="^")
+MAXIMUM = Curve(on_truth="or")
 DEFINITE = Curve(Finite.DEFINITE)
-DIVIDE = Curve(Finite.POSITIVE, pole="division by zero")
+DIVIDE = Curve(Finite.POSITIVE, symbol="/", pole="division by zero")
 EXPONENTIAL = Curve(sign=Sign.POSITIVE, inverse=lambda v: (math.log(v),))
 EXPONENTIAL_MINUS_ONE = Curve(sign=Sign.SIGNED, inverse=lambda v: (math.log1p(v),))
 LOG = Curve(Finite.POSITIVE, sign=Sign.SIGNED, outside=_LOG, pole="the logarithm of zero",
@@ -97,9 +101,11 @@ ROUND = Curve(is_whole=True, inverse=lambda v: (v, v + 0.5))
 RSQRT = Curve(Finite.POSITIVE, keeps_sign=True, outside=_ROOT, pole="one over the square root of zero",
               inverse=lambda v: (1 / (v * v),))
 SIGN = Curve(inverse=same)
-MULTIPLY = MINIMUM = Curve(on_truth="and")
+MINIMUM = Curve(on_truth="and")
+MULTIPLY = Curve(on_truth="and", symbol="*")
+REMAINDER = Curve(Finite.POSITIVE, symbol="%")
 SIGNED = Curve(sign=Sign.SIGNED)
-SUBTRACT = Curve(sign=Sign.SIGNED, on_truth="xor")
+SUBTRACT = Curve(sign=Sign.SIGNED, on_truth="xor", symbol="-")
 SQRT = Curve(Finite.POSITIVE, keeps_sign=True, outside=_ROOT, inverse=lambda v: (v * v,))
 TAN = Curve(sign=Sign.SIGNED, outside=_ANGLE)
 TANH = Curve(sign=Sign.SIGNED, inverse=lambda v: (math.atanh(v),))

@@ -330,7 +330,7 @@ CHOOSES = (*FOLDS, "exact")
 add = binary("add", ufunc("add"), ANY, "Sum; integers wrap; pred: or.", flags=FOLDS + IEEE, identity=_zero,
              curve=curves.ADD)
 and_ = binary("and", ufunc("bitwise_and"), LOGICAL, "Logical and of pred, of the bits of integers.", flags=FOLDS,
-              identity=_ones)
+              identity=_ones, curve=curves.AND)
 atan2 = binary("atan2", _atan2, FLOAT_OR_COMPLEX, "Angle of the point (rhs, lhs), with the signs of zeros.",
                exact=False, ulps=8, complex_ulps=COMPLEX_ULPS, flags=("transcendental",))
 complex_ = binary("complex", _complex, ("f32", "f64"), "lhs + i rhs.", result=_complex_shape, raw=True)
@@ -345,13 +345,13 @@ minimum = binary("minimum", ufunc("minimum"), ANY, "The less; NaN if either is; 
 multiply = binary("multiply", ufunc("multiply"), ANY, "Product; integers wrap; pred: and.", flags=FOLDS + IEEE,
                   identity=_one, complex_ulps=COMPLEX_ULPS, builder="Mul", curve=curves.MULTIPLY)
 or_ = binary("or", ufunc("bitwise_or"), LOGICAL, "Logical or of pred, of the bits of integers.", flags=FOLDS,
-             identity=_zero)
+             identity=_zero, curve=curves.OR)
 power = binary("power", powered, NUMERIC, "lhs to the power of rhs; x^0 is 1 for every x.", exact=False, ulps=8,
                complex_ulps=COMPLEX_ULPS, builder="Pow", boundaries=of_power, flags=("transcendental",),
                curve=curves.POWER)
 remainder = binary("remainder", remaindered, NUMERIC,
                    "Remainder with the sign of lhs; integers: x rem 0 is x, the least integer rem -1 is 0.",
-                   builder="Rem", draw=draw_ordered, boundaries=of_divide, curve=curves.POSITIVE, flags=IEEE)
+                   builder="Rem", draw=draw_ordered, boundaries=of_divide, curve=curves.REMAINDER, flags=IEEE)
 shift_left = binary("shift-left", shifted_left, INTEGER, "Bits moved up, zeros entering; past the width: 0.", raw=True,
                     identity=_zero, boundaries=of_shift)
 shift_right_arithmetic = binary("shift-right-arithmetic", shifted_right_arithmetic, INTEGER,
@@ -363,7 +363,7 @@ shift_right_logical = binary("shift-right-logical", shifted_right_logical, INTEG
 subtract = binary("subtract", ufunc("subtract"), NUMERIC, "Difference; integers wrap.", identity=_zero, builder="Sub",
                   curve=curves.SUBTRACT, flags=IEEE)
 xor = binary("xor", ufunc("bitwise_xor"), LOGICAL, "Logical exclusive or of pred, of the bits of integers.",
-             flags=FOLDS, identity=_zero)
+             flags=FOLDS, identity=_zero, curve=curves.XOR)
 
 
 def _emit_mulhi(e: Emitter, instruction: Any, operands: Sequence[Value]) -> Value:

@@ -38,6 +38,8 @@ class Elements(enum.Enum):
     ASSEMBLED = "assembled"
     #: the operand's numbers in another type or at another precision
     CONVERTED = "converted"
+    #: the operand's bits as numbers of another type
+    RECAST = "recast"
     #: the operands, in one tuple
     PACKED = "packed"
     #: one of the values in the operand
@@ -118,6 +120,13 @@ class Flow:
     updates: tuple[int, int | None] | None = None
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The facts in words, for people."""
+        effects = (e.name.lower() for e in Effect if e in self.effect and e.name and e is not Effect.ACTS)
+        return (self.elements.value, *([f"calls {self.calls.value}"] if self.calls is not Calls.NONE else []),
+                *effects, *([self.step.value] if self.step is not None else []), *(["free"] if self.is_free else []))
+
+    @property
     def forwards(self) -> bool:
         """True if the result is the first operand unchanged."""
         return self.elements is Elements.FORWARDED and self.step is None
@@ -147,6 +156,11 @@ class Flow:
         """True if the result holds every element of the first operand, maybe in another type or precision, or
         (steps of asynchronous operations) in a tuple with a state."""
         return self.elements in _KEEPING
+
+    @property
+    def keeps_numbers(self) -> bool:
+        """True if the result holds the numbers of the first operand, maybe rounded, and no other; at once."""
+        return self.repeats or (self.elements is Elements.CONVERTED and self.step is None)
 
     @property
     def enters(self) -> bool:
@@ -202,7 +216,7 @@ _REARRANGING = frozenset({Elements.FORWARDED, Elements.REARRANGED})
 _REPEATING = _REARRANGING | {Elements.REPEATED}
 _PACKING = frozenset({Elements.PACKED, Elements.UNPACKED})
 _MOVING = _REPEATING | _PACKING | {Elements.PICKED, Elements.ASSEMBLED}
-_KEEPING = _REPEATING | {Elements.CONVERTED}
+_KEEPING = _REPEATING | {Elements.CONVERTED, Elements.RECAST}
 _ENTERING = frozenset({Calls.INLINE, Calls.FUSED, Calls.LOOP, Calls.BRANCHES})
 _IN_PLACE = frozenset({Calls.INLINE, Calls.FUSED})
 _FOLDING = frozenset({Calls.REDUCER, Calls.SCAN})
@@ -237,6 +251,19 @@ def flow_of_opcode(opcode: str) -> Flow:
 def flow_of(instruction: HloInstruction) -> Flow:
     """Return the flow of an instruction's operation."""
     return flow_of_opcode(instruction.opcode)
+
+
+#: operations in a row that are looked through; a module that is not valid may have circles
+_LONGEST_CHAIN = 1_000
+
+
+def source_of(instruction: HloInstruction, through: Callable[[Flow], bool]) -> HloInstruction:
+    """Return the first operand's first operand, and so on, as long as something holds of an operation's flow."""
+    for _ in range(_LONGEST_CHAIN):
+        if not instruction.operands or not through(flow_of(instruction)):
+            break
+        instruction = instruction.operands[0]
+    return instruction
 
 
 def opcodes(holds: Callable[[Flow], bool]) -> frozenset[str]:

@@ -195,7 +195,7 @@ class Lowering:
 
 
 def renamed(name: str, dialect: str = "stablehlo") -> Lowering:
-    """The default: the same operands and result, no attributes, another name."""
+    """Return the lowering to an operation with the same operands and result, and no attributes."""
     full = f"{dialect}.{name}"
 
     def emit(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
@@ -208,8 +208,12 @@ def renamed(name: str, dialect: str = "stablehlo") -> Lowering:
     return Lowering(emit, lift, (full,))
 
 
+#: the refusal of operations that are declared without a lowering
+NO_SUCH_OPERATION = "StableHLO has no such operation"
+
+
 def refused(reason: str) -> Lowering:
-    """For operations without a StableHLO form."""
+    """Return the lowering of an operation without a StableHLO form: a diagnostic at the instruction that tells why."""
 
     def emit(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
         e.refuse(instruction, reason)

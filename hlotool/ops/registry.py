@@ -14,7 +14,7 @@ from hlotool.ops.agreement import Agreement, Place, alike
 from hlotool.ops.costs import Cost, CostRule, Inner, each_element, each_function, moves
 from hlotool.ops.curves import PLAIN, Curve
 from hlotool.ops.flow import COMPUTES, Flow
-from hlotool.ops.lowering import Lowering, renamed
+from hlotool.ops.lowering import NO_SUCH_OPERATION, Lowering, refused
 from hlotool.ops.random_programs import Recipe
 
 
@@ -250,7 +250,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
     parameters the operands (`*rest`: any number), its keyword-only parameters the attributes with their
     defaults; a keyword-only `shape` is the result's shape and no attribute. Lines `C1  text` of the docstring
     are the constraints `<opcode>-c1` ... . The rule `infer` takes operand shapes by position, and by keyword
-    those of `declared` and the attributes that it names.
+    those of `declared` and the attributes that it names. Without a lowering it is refused where StableHLO is written.
     """
 
     def declare(function: Callable[..., Any]) -> Op:
@@ -266,7 +266,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
             opcode=opcode, operands=operands,
             is_variadic=any(p.kind is p.VAR_POSITIONAL for p in parameters),
             attributes=attributes, infer=_selecting(infer), evaluate=function,
-            lowering=lowering or renamed(opcode.replace("-", "_")), doc=doc,
+            lowering=lowering or refused(NO_SUCH_OPERATION), doc=doc,
             constraints={f"{opcode}-c{n}": " ".join(text.split()) for n, text in _CONSTRAINT.findall(doc)},
             element_types=tuple(element_types), flags=frozenset(flags), ulps=ulps, source=source, draw=draw,
             replacement=replacement, builder=builder, agreement=agreement, boundaries=boundaries, plain=plain,

@@ -60,11 +60,13 @@ OLD_ATTRIBUTES: dict[tuple[str, str], Old] = {
 NEWER_ATTRIBUTES: dict[str, str] = {"debug_attributes": "2026", "order": "2026", "has_dynamic_root": "2026"}
 _OLD_ATTRIBUTE_NAMES = frozenset(name for _, name in OLD_ATTRIBUTES)
 #: operands that an opcode has since mid-2018, its token among them
+#: (history of the syntax, which no operation of today has)
 _WITH_TOKEN = {"send": 2, "recv": 1, "infeed": 1, "outfeed": 2}
 _OLD_FUSION_KINDS = ("kTransposeDot", "kConvBackwardFilter", "kConvBackwardInput")
 
 
 #: opcodes whose forms changed without a change of name
+#: (history of the syntax)
 _CHANGED = frozenset({"all-reduce-start", "sort", "dot", "fusion", "rng", "conditional", *_WITH_TOKEN})
 #: opcodes that have or had a form of another time
 SUSPECTS = _CHANGED.union(OLD_OPCODES, (opcode for opcode, _ in OLD_ATTRIBUTES if opcode))

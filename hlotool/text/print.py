@@ -33,6 +33,7 @@ BROKEN = define("R107", "broken-module", "A module whose objects do not hang tog
 #: what stands in the operands' place, and so not among the attributes
 _PAYLOADS = {"constant": "literal", "parameter": "parameter_number"}
 #: XLA gives these the shape that it infers, whatever is written: a header that repeats the written one would clash
+#: (a habit of XLA's parser; text knows no operations)
 _OWN_SHAPES = frozenset({"send", "send-done", "recv", "recv-done", "infeed", "outfeed", "after-all", "add-dependency"})
 _HEADER_ORDER = ("is_scheduled", "input_output_alias", "buffer_donor", "alias_passthrough_params",
                  "entry_computation_layout")

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from hlotool.execution import Program, leaves
 from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Shape
-from hlotool.ops import OPS, Elements, int_limits, limits, opcodes, turning_points
+from hlotool.ops import OPS, Elements, int_limits, limits, opcodes, source_of, turning_points
 
 Path: TypeAlias = tuple[int, ...]
 Values: TypeAlias = tuple[float, ...]
@@ -215,8 +215,7 @@ def _overflowing(instruction: HloInstruction, number: int) -> Iterator[float]:
 
 def constant_of(instruction: HloInstruction) -> float | None:
     """The one number that an instruction holds everywhere, where that is written."""
-    while instruction.opcode in ("broadcast", "reshape", "copy", "bitcast", "convert") and instruction.operands:
-        instruction = instruction.operands[0]
+    instruction = source_of(instruction, lambda flow: flow.keeps_numbers)
     if instruction.opcode != "constant" or not instruction.shape.is_array or instruction.shape.size != 1:
         return None
     literal = instruction.attributes.get("literal")

@@ -20,8 +20,20 @@ Function: TypeAlias = Callable[..., Any]
 
 #: rounds of loops in one run; more are taken for no end
 MOST_ROUNDS = 20_000
-#: choices -> the names of their sides
-SIDES = {"select": ("on_true", "on_false"), "clamp": ("below min", "between", "above max"), "while": ("body",)}
+#: opcode of a choice -> the names of its sides, where they are always the same
+SIDES: dict[str, tuple[str, ...]] = {}
+_Look: TypeAlias = "Callable[[Watch, HloInstruction, Function], Function]"
+#: opcode -> the function that notes what an instruction chooses
+_LOOKS: dict[str, _Look] = {}
+
+
+def _looks_at(opcode: str, *sides: str) -> Callable[[_Look], _Look]:
+    """Register the look at an operation that chooses, and the names of its sides."""
+    def register(look: _Look) -> _Look:
+        _LOOKS[opcode], SIDES[opcode] = look, sides
+        return look
+
+    return register
 
 
 @dataclass
@@ -71,13 +83,13 @@ class Watch:
     def rebind(self, instruction: HloInstruction, function: Function,
                keywords: dict[str, Any]) -> tuple[Function, dict[str, Any]]:
         """The function of an instruction, with a look at what it gets."""
-        looks = {"select": self._select, "clamp": self._clamp, "conditional": self._conditional, "while": self._while}
-        if instruction.opcode in looks:
-            function = looks[instruction.opcode](instruction, function)
+        if instruction.opcode in _LOOKS:
+            function = _LOOKS[instruction.opcode](self, instruction, function)
         if self.is_after_origins and instruction.shape.is_array and instruction.operands:
             function = self._origin(instruction, function)
         return function, keywords
 
+    @_looks_at("select", "on_true", "on_false")
     def _select(self, instruction: HloInstruction, function: Function) -> Function:
         def call(pred: Array, *values: Array) -> Array:
             if self.coverage is not None and pred.size:
@@ -87,6 +99,7 @@ class Watch:
 
         return call
 
+    @_looks_at("clamp", "below min", "between", "above max")
     def _clamp(self, instruction: HloInstruction, function: Function) -> Function:
         def call(low: Array, value: Array, high: Array) -> Array:
             if self.coverage is not None and value.size:
@@ -98,6 +111,7 @@ class Watch:
 
         return call
 
+    @_looks_at("conditional")
     def _conditional(self, instruction: HloInstruction, function: Function) -> Function:
         count = len(instruction.called_computations())
 
@@ -111,6 +125,7 @@ class Watch:
 
         return call
 
+    @_looks_at("while", "body")
     def _while(self, instruction: HloInstruction, function: Function) -> Function:
         def call(init: Any, *, condition: Any, body: Any) -> Any:
             def counted(state: Any) -> Any:

@@ -28,6 +28,7 @@ from hlotool.ir import (
     post_order,
     unique_name,
 )
+from hlotool.ops import flow_of
 from hlotool.passes.edit.copies import copied
 
 #: attributes of a module that describe the entry's parameters, results and order, and would not fit other ones
@@ -134,8 +135,7 @@ def varying(instructions: Sequence[HloInstruction], fed: Collection[HloInstructi
     """
     found = set(fed)
     for instruction in instructions:
-        if instruction.opcode in ("rng", "rng-get-and-update-state", "infeed", "recv") or any(
-                o in found for o in instruction.operands):
+        if flow_of(instruction).varies or any(o in found for o in instruction.operands):
             found.add(instruction)
     return found
 

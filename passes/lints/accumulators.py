@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction, ReplicaGroups
-from hlotool.ops import flow_of, is_a, opcodes, value_of
+from hlotool.ops import flow_of, is_a, opcodes, source_of, value_of
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.numerics import is_narrow
 from hlotool.passes.lints.rule import Finding, rule
@@ -102,8 +102,7 @@ def _reads(value: HloInstruction, place: int) -> bool:
 
 def _wide(view: View, part: HloInstruction) -> HloInstruction | None:
     """Return the wide sum that is narrowed before it is added."""
-    while flow_of(part).repeats:
-        part = part.operands[0]
+    part = source_of(part, lambda flow: flow.repeats)
     if part.opcode != "convert":
         return None
     source = view.origin(part.operands[0])

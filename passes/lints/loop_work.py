@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.ops import opcodes, with_flag
+from hlotool.ops import Calls, flow_of, opcodes, with_flag
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, rule
 
@@ -59,11 +59,17 @@ def loop_invariant_work(view: View, instruction: HloInstruction, *, bytes: int =
             is_same = inner.attributes["index"] in same
         else:
             is_same = inner.opcode == "constant" or (bool(inner.operands) and all(o in known for o in inner.operands))
-        if is_same and inner.opcode not in ("rng", "infeed", "recv", "custom-call", "parameter", "while"):
+        if is_same and not _may_vary(inner):
             known.add(inner)
             if (inner.opcode in _EXPENSIVE or _crosses(inner)) and view.bytes(inner.shape) >= bytes:
                 yield Finding(inner, f"{inner.name} is the same in each iteration of {instruction.name}",
                               help="compute it before the loop")
+
+
+def _may_vary(instruction: HloInstruction) -> bool:
+    """Return True if an instruction may give something else each time, though its operands are the same."""
+    flow = flow_of(instruction)
+    return flow.varies or flow.calls in (Calls.LOOP, Calls.OPAQUE) or instruction.opcode == "parameter"
 
 
 def _crosses(copy: HloInstruction) -> bool:

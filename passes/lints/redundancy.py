@@ -7,7 +7,7 @@ from typing import Any
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.ops import OPS, Calls, Effects, Elements, is_tied, opcodes, with_flag
+from hlotool.ops import OPS, Calls, Effects, Elements, flow_of, is_tied, opcodes, with_flag
 from hlotool.passes.lints.edits import Change, bypassed, fix_of, removed, removed_computation
 from hlotool.passes.lints.module_view import View, readable
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
@@ -330,7 +330,7 @@ def constant_foldable(view: View, computation: HloComputation, *, least: int = 2
             sizes[instruction] = 0
         elif instruction.operands and instruction.operands[0] in sizes \
                 and all(o in sizes for o in instruction.operands) and not is_tied(instruction) \
-                and instruction.opcode not in ("while", "conditional", "custom-call", "tuple", "fusion", "call"):
+                and not flow_of(instruction).enters and instruction.opcode not in ("custom-call", "tuple"):
             work = instruction.opcode not in _MOVES
             sizes[instruction] = work + max(sizes[o] for o in instruction.operands)
     if len(sizes) < least:

@@ -17,9 +17,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from hlotool.ops import OPS
 from hlotool.passes.rewrite_rules.rewrite_rule import RewriteRule
 
-_BINARY = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide"}
+_SYMBOLS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+#: Python operator -> opcode
+_BINARY = {operator: next(opcode for opcode, record in OPS.items() if record.curve.symbol == symbol)
+           for operator, symbol in _SYMBOLS.items()}
 _COMPARISONS = {ast.Lt: "LT", ast.LtE: "LE", ast.Gt: "GT", ast.GtE: "GE", ast.Eq: "EQ", ast.NotEq: "NE"}
 #: names of constants that are no number literals of Python
 _CONSTANTS = {"inf", "nan", "true", "false"}

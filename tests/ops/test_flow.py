@@ -37,7 +37,8 @@ FAMILIES = {
     "updates": (lambda f: f.updates is not None, {
         "dynamic-update-slice", "scatter", "sort", "cholesky", "triangular-solve"}),
     "converts": (lambda f: f.elements is Elements.CONVERTED, {
-        "convert", "bitcast-convert", "reduce-precision", "stochastic-convert"}),
+        "convert", "reduce-precision", "stochastic-convert"}),
+    "recast": (lambda f: f.elements is Elements.RECAST, {"bitcast-convert"}),
     "given": (lambda f: f.elements is Elements.GIVEN, {
         "parameter", "constant", "iota", "partition-id", "replica-id", "rng", "rng-get-and-update-state", "infeed",
         "recv"}),

@@ -8,6 +8,7 @@ from hlotool.jax.lax.function_code import FunctionCode, Value, dtype_of, refuses
 from hlotool.jax.lax.python_literals import element_type
 from hlotool.ops import OPS, comparison_type
 
+#: (names of JAX, no facts about operations)
 _UNARY = {
     "abs": "lax.abs", "acos": "lax.acos", "acosh": "lax.acosh", "asin": "lax.asin", "asinh": "lax.asinh",
     "atanh": "lax.atanh", "cbrt": "lax.cbrt", "ceil": "lax.ceil", "count-leading-zeros": "lax.clz",
@@ -24,9 +25,8 @@ _BINARY = {
     "shift-right-arithmetic": "lax.shift_right_arithmetic", "shift-right-logical": "lax.shift_right_logical",
     "subtract": "lax.sub", "xor": "lax.bitwise_xor",
 }
-#: operations that Python's operators mean too, on arrays of one type; of truth values only those on bits
-_OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "and": "&", "or": "|", "xor": "^"}
 #: operations whose value is the same in a wider type, but for what does not fit
+#: (a lack of JAX, no fact about operations)
 _OF_BYTES = frozenset({"abs", "sign", "maximum", "minimum", "divide", "remainder", "power"})
 _COMPARISONS = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
 
@@ -88,8 +88,9 @@ def _round(code: FunctionCode, i: HloInstruction) -> str:
 @writes(*_BINARY)
 def _binary(code: FunctionCode, i: HloInstruction) -> str:
     opcode, dtype = _meant(i), dtype_of(i.operands[0])
-    operator = _OPERATORS.get(opcode)
-    if operator is None or (opcode == "divide" and dtype.is_integral):
+    operator = OPS[opcode].curve.symbol
+    # Python's remainder has the sign of the divisor, and its quotient of integers is rounded down.
+    if not operator or opcode == "remainder" or (opcode == "divide" and dtype.is_integral):
         return _through_bytes(i, _BINARY[opcode], code.operands(i))
     return _infix(code, i, operator)
 

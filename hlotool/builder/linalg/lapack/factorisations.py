@@ -37,6 +37,7 @@ from hlotool.builder.linalg.reflections import (
 )
 from hlotool.builder.linalg.systems import lu_form
 from hlotool.ir import HloInstruction, Shape
+from hlotool.ops import flow_of
 from hlotool.passes.lift import Call
 
 Found = list[XlaOp]
@@ -89,7 +90,7 @@ def qr(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequen
 
 def _no_column_stays(call: Call) -> None:
     first: HloInstruction = call.operands[1]
-    while first.opcode in ("broadcast", "reshape", "copy", "bitcast", "convert", "fusion"):
+    while first.opcode == "fusion" or flow_of(first).keeps_numbers:
         first = first.called_computations()[0].root if first.opcode == "fusion" else first.operands[0]
     literal = first.attributes.get("literal")
     call.expect(literal is not None and not literal.array.any(), "columns may have to stay in front")
