@@ -52,7 +52,7 @@ def lint(given: Input) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def cost(given: Input) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What running a module costs."""
+    """Count the cost of running a module."""
     from hlotool.passes.cost import cost as cost_of
 
     module = _module(given)

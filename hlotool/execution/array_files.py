@@ -120,7 +120,7 @@ def typed(array: Any, shape: Shape) -> Any:
 
 
 def _has_name(dtype: Any) -> bool:
-    """Whether a file's header can say the type of its elements. (`isbuiltin` is 0 for some f32 that came by a pipe.)"""
+    """True if a file's header can name the element type. (`isbuiltin` is 0 for some f32 that came by a pipe.)"""
     try:
         return bool(np.dtype(np.lib.format.dtype_to_descr(dtype)) == dtype)
     except TypeError:

@@ -67,6 +67,6 @@ def _certainly_called(computation: HloComputation, counts: Mapping[HloComputatio
 
 
 def _is_empty(instruction: HloInstruction) -> bool:
-    """Whether an array that goes in or comes out has no elements, so that nothing may be called for it."""
+    """Return True if an array that goes in or comes out has no elements, so that nothing may be called for it."""
     shapes = (instruction.shape, *(o.shape for o in instruction.operands))
     return any(s.is_array and s.size == 0 for shape in shapes for s in leaves(shape))

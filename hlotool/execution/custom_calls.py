@@ -1,4 +1,4 @@
-"""Which functions of a runtime a module may call.
+"""Functions of a runtime that a module may call.
 
 A custom call names native code by a word. Most words stand for a computation of a library, but a runtime may have
 registered anything under one, and hands it the module's own bytes. So only libraries that compute are called, unless
@@ -44,6 +44,6 @@ def check_targets(program: Program, platform: str) -> None:
 
 
 def is_allowed(target: str) -> bool:
-    """Whether a target computes and nothing else, as far as is known, or the user allows it."""
+    """Return True if a target computes and nothing else, as far as is known, or the user allows it."""
     allowed = os.environ.get(ALLOWED, "").split(",")
     return "*" in allowed or (target in allowed and bool(target)) or _KNOWN.fullmatch(target) is not None

@@ -22,7 +22,7 @@ class Abandoned(Exception):
 
 @dataclass
 class Queues:
-    """What goes into and out of a device beside arguments and results, declared before it runs."""
+    """Queues into and out of a device beside arguments and results, declared before it runs."""
 
     #: values for infeed, in order
     infeed: deque[Any] = field(default_factory=deque)
@@ -39,7 +39,7 @@ def fed(infeed: Sequence[Sequence[Any]]) -> list[Queues] | None:
 
 
 class Meeting:
-    """What the devices of one run share."""
+    """State that the devices of one run share."""
 
     def __init__(self, replicas: int, partitions: int) -> None:
         self.replicas = replicas
@@ -129,7 +129,7 @@ class DeviceWorld:
         self.queues = queues if queues is not None else Queues()
 
     def exchange(self, value: Any, participants: Sequence[int]) -> list[Any]:
-        """What every participant brings to this meeting, in their order."""
+        """Return what every participant brings to this meeting, in their order."""
         if tuple(participants) == (self.device,):
             return [value]
         return self.meeting.exchange(self.device, value, participants)

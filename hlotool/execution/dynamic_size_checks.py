@@ -51,7 +51,7 @@ def with_one_size(values: Sequence[Any], groups: Sequence[OneSize]) -> list[Any]
 
 
 def _is_set(instruction: HloInstruction, dimension: int) -> bool:
-    """Whether a size comes from the program: a broadcast, whatever its type, is as large as its bound."""
+    """Return True if a size comes from the program: a broadcast, whatever its type, is as large as its bound."""
     waiting, seen = [(instruction, dimension)], set()
     while waiting:
         at, d = waiting.pop()

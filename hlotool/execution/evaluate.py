@@ -387,7 +387,7 @@ class InstructionRuns:
 
 
 def _operands(instruction: HloInstruction) -> tuple[HloInstruction, ...]:
-    """What an instruction reads: setting a size again reads what the size was first set of, which is all there."""
+    """Return what an instruction reads: setting a size again reads what the size was first set of, all of it."""
     if instruction.opcode != "set-dimension-size":
         return instruction.operands
     source, size = instruction.operands

@@ -1,4 +1,4 @@
-"""What an executor is: one way to run programs, declared as one class in one file of `executors`.
+"""Executors: each is one way to run programs, declared as one class in one file of `executors`.
 
     class Doubled(Executor):
         names = ("doubled",)
@@ -51,7 +51,7 @@ HOST_DEVICES = 8
 
 @dataclass(frozen=True)
 class Options:
-    """What a user may say of how programs are run; every executor takes them."""
+    """Options of how programs are run; every executor takes them."""
 
     #: seconds for one question: compilation and all its runs, but not the start of a runtime
     time_limit: float = TIME_LIMIT
@@ -96,7 +96,7 @@ class Executor(abc.ABC):
 
     @property
     def is_shareable(self) -> bool:
-        """Whether several processes may have it at work at once: the first one takes an accelerator's memory whole."""
+        """True if several processes may have it at work at once: the first one takes an accelerator's memory whole."""
         return True
 
     @property
@@ -110,17 +110,17 @@ class Executor(abc.ABC):
 
     @classmethod
     def is_harmless(cls, words: str) -> bool:
-        """Whether words behind the colon make the executor read or write no file."""
+        """Return True if words behind the colon make the executor read or write no file."""
         return re.fullmatch(r"[A-Za-z0-9_]*", words) is not None
 
     # What an executor says.
 
     def prepare(self, program: Program) -> Any:
-        """What `compute` gets of a program; it is pickled on its way into the child."""
+        """Return what `compute` gets of a program; it is pickled on its way into the child."""
         return program
 
     def runs_here(self, program: Program) -> bool:
-        """Whether a program runs in this process; executors of native code never do."""
+        """Return True if a program runs in this process; executors of native code never do."""
         return False
 
     @abc.abstractmethod
@@ -132,7 +132,7 @@ class Executor(abc.ABC):
         return {}
 
     def facts(self) -> dict[str, str]:
-        """What stands behind the executor, asked in the child: its platform, device and version."""
+        """Return the executor's platform, device and version, asked in the child."""
         return {"platform": self.name}
 
     def check(self) -> None:
@@ -227,7 +227,7 @@ _REFUSALS = {"compile": COMPILE_ERROR, "unsupported": UNSUPPORTED, "absent": ABS
 
 
 def refused(name: str, refusal: Refusal, filename: str) -> Diagnostic:
-    """What an executor of that name refuses, as a diagnostic."""
+    """Return what an executor of that name refuses, as a diagnostic."""
     code = _REFUSALS.get(refusal.kind, RUN_ERROR)
     return Diagnostic(code, f"{name}: {refusal.message}", filename="--executor" if code in OF_EXECUTOR else filename)
 

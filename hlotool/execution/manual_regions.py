@@ -48,7 +48,7 @@ class Border:
     parts: tuple[tuple[Part, ...], ...]
 
     def function(self, world: DeviceWorld, is_tuple: bool) -> Callable[..., Any]:
-        """What it does with the values of one device."""
+        """Return what it makes of the values of one device."""
         def call(*values: Array, **_: Any) -> Any:
             if self.enters:
                 found = [_cut(v, p[world.partition]) for v, p in zip(values, self.parts, strict=True)]
@@ -62,12 +62,12 @@ class Border:
 
 
 def is_border(instruction: HloInstruction) -> bool:
-    """Whether a region begins or ends there."""
+    """Return True if a region begins or ends there."""
     return instruction.attributes.get("custom_call_target") in _BORDERS
 
 
 def border_of(module: HloModule, instruction: HloInstruction, partitions: int) -> Border:
-    """What happens at one. Raises NotSplit."""
+    """Return what happens at one. Raises NotSplit."""
     target = str(instruction.attributes["custom_call_target"])
     enters = target in _ENTRIES
     given = [o.shape for o in instruction.operands]
@@ -103,7 +103,7 @@ def require_whole(module: HloModule, inside: frozenset[HloInstruction]) -> None:
 
 
 def inside_of(borders: Iterable[HloInstruction], module: HloModule) -> frozenset[HloInstruction]:
-    """What is computed of parts: between the beginnings of regions and their ends, and in what is called there."""
+    """Return what is computed of parts: between beginnings of regions and their ends, and in called computations."""
     begins = {b for b in borders if b.attributes.get("custom_call_target") in _ENTRIES}
     ends = set(borders) - begins
     found: set[HloInstruction] = set()

@@ -48,12 +48,12 @@ class ClientName:
 
     @property
     def is_library(self) -> bool:
-        """Whether it is a file's path, not a platform."""
+        """True if it is a file's path, not a platform."""
         return _is_path(self.place)
 
     @property
     def platform(self) -> str:
-        """What JAX calls it."""
+        """JAX's name for it."""
         return _PLUGIN if self.is_library else self.place
 
 
@@ -84,7 +84,7 @@ def absolute(words: str) -> str:
 
 
 def is_harmless(words: str) -> bool:
-    """Whether words name a platform, and options with numbers or truth values only: no file is read or written."""
+    """Return True if words name a platform, and options with numbers or truth values only: no file is touched."""
     place, options = _split(words)
     return (re.fullmatch(r"[A-Za-z0-9_]*", place) is not None
             and all(n.startswith(_OF_COMPILER) and "dump" not in n and _PLAIN.fullmatch(v) for n, v in options))
@@ -112,7 +112,7 @@ def client(name: ClientName) -> Any:
 
 
 def _configuration(name: ClientName) -> Mapping[str, Any]:
-    """What JAX is told of a plugin: the file's words where the path is that of a configuration."""
+    """Return what JAX is told of a plugin: the file's words where the path is that of a configuration."""
     found: dict[str, Any] = {"library_path": name.place, "create_options": {}}
     if name.place.endswith(".json"):
         try:

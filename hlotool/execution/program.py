@@ -117,7 +117,7 @@ class Program:
 
     @functools.cached_property
     def partitioning(self) -> Partitioning:
-        """Whether the partitions run the module as it stands, or a partitioner has still to split it."""
+        """True if the partitions run the module as it is, False if a partitioner has still to split it."""
         if self.partitions == 1:
             return "none"
         return "automatic" if self._is_logical else "manual"

@@ -115,7 +115,7 @@ class _EachInstruction:
 
 
 def is_large(instruction: HloInstruction, devices: int = 1) -> bool:
-    """Whether making the value of an instruction, on all devices, is worth a look at time and memory."""
+    """Return True if making the value of an instruction, on all devices, is worth a look at time and memory."""
     return devices * (sum(map(bytes_of, leaves(instruction.shape))) + _bytes_of_places(instruction)) >= _WORTH_LOOKING
 
 

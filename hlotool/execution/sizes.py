@@ -36,7 +36,7 @@ def _largest(shape: Shape) -> Shape:
 
 
 def too_large(shape: Shape) -> str:
-    """What is wrong with the largest array of a shape, as the end of a sentence; empty where it fits into memory."""
+    """Return what is wrong with the largest array of a shape, as the end of a sentence; empty where it fits."""
     largest = _largest(shape)
     size, available = bytes_of(largest), available_memory()
     if size <= available:

@@ -1,4 +1,4 @@
-"""What the child process of an executor does: it computes, it reads texts, and it says what stands behind it."""
+"""Tasks of an executor's child process: it computes, it reads texts, and it tells its platform."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ready(executor: Executor) -> None:
 
 
 def facts(executor: Executor) -> dict[str, str]:
-    """What stands behind the executor."""
+    """Return the executor's platform, device and version."""
     return executor.facts()
 
 

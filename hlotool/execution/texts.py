@@ -34,7 +34,7 @@ def run_text(text: str, arguments: PerDevice, executor: str, *, infeed: PerDevic
 
 def ask_each(executor: str, task: str, rows: Sequence[tuple[Any, ...]], *, devices: int = 1,
              time_limit: float = TIME_LIMIT) -> list[Any]:
-    """What a task of tasks.py about texts gives for each row of its arguments: its value, or the HloError.
+    """Return what a task of tasks.py about texts gives for each row of its arguments: its value, or the HloError.
 
     All rows are asked at once; where the child ends, each half by itself, and where it takes too long each row, so that
     a failure is that of its own row. A program that was late with the arguments of two rows is asked for no others:
@@ -101,6 +101,6 @@ def text_findings(text: str, *, legalize: bool = False, time_limit: float = TIME
 
 
 def describe_executor(executor: str) -> dict[str, str]:
-    """What stands behind an executor: its platform, devices and the versions of its libraries. Raises HloError."""
+    """Return an executor's platform, devices and the versions of its libraries. Raises HloError."""
     found: dict[str, str] = executor_named(executor).ask("facts", time_limit=START_LIMIT, filename="")
     return found

@@ -71,7 +71,7 @@ def roundings(module: HloModule, result: int | None = None) -> int:
 
 
 def _behind(entry: HloComputation, result: int) -> Iterator[HloInstruction]:
-    """What a leaf of the result is computed of, in called computations too."""
+    """Return what a leaf of the result is computed of, in called computations too."""
     owners = [o for o in entry.root.operands for _ in leaves(o.shape)] if entry.root.opcode == "tuple" else []
     waiting = [owners[result] if result < len(owners) else entry.root]
     found: set[HloInstruction] = set()
@@ -107,12 +107,12 @@ def _roundings(instruction: HloInstruction) -> float:
 
 
 def is_extreme(values: Sequence[Sequence[Array]]) -> bool:
-    """Whether arguments hold numbers at the ends of the range, infinities or NaN."""
+    """Return True if arguments hold numbers at the ends of the range, infinities or NaN."""
     return not all(bool(_are_ordinary(leaf).all()) for row in values for leaf in row)
 
 
 def takes_ordinary(values: Sequence[Array], judgement: Judgement, instructions: Iterable[HloInstruction]) -> bool:
-    """Whether one of the wrong elements of what instructions make is computed of ordinary numbers only.
+    """Return True if one of the wrong elements of what instructions make is computed of ordinary numbers only.
 
     Of elementwise instructions each element takes those at its own place; of others all of `values` count.
     """
@@ -125,7 +125,7 @@ def takes_ordinary(values: Sequence[Array], judgement: Judgement, instructions: 
 
 
 def _are_ordinary(array: Array) -> Array:
-    """Which elements are ordinary numbers."""
+    """Return the elements that are ordinary numbers, as a mask."""
     array = np.asarray(array)
     if dtype_of_numpy(array.dtype).family not in ("float", "complex"):
         return np.ones(array.shape, np.bool_)
@@ -134,7 +134,7 @@ def _are_ordinary(array: Array) -> Array:
 
 
 def is_elementwise(instructions: Iterable[HloInstruction]) -> bool:
-    """Whether elements of those instructions take only the elements at their own place, and what is broadcast."""
+    """Return True if elements of those instructions take only elements at their own place, and what is broadcast."""
     return all(i.opcode in _IN_PLACE for i in instructions)
 
 

@@ -28,7 +28,7 @@ _OWN = with_flag("typed")
 
 @dataclass(frozen=True)
 class Holding:
-    """Which types hold values in place of a program's own, and what computes with them."""
+    """Types that hold values in place of a program's own, and what computes with them."""
 
     #: the type that holds values of a type; itself where it holds its own
     type_for: Callable[[DType], DType]
@@ -46,7 +46,7 @@ class Holding:
         return array.astype(self.type_for(shape.dtype).numpy, copy=False) if self.holds(shape.dtype) else array
 
     def holds(self, kind: DType) -> bool:
-        """Whether values of a type are held in another one."""
+        """Return True if values of a type are held in another one."""
         return self.type_for(kind) is not kind
 
     def _rounds(self, shape: Shape) -> bool:
@@ -143,7 +143,7 @@ def own(value: Any, shape: Shape) -> Any:
 
 
 def is_real(shape: Shape) -> bool:
-    """Whether a shape is an array of floats or complex numbers."""
+    """Return True if a shape is an array of floats or complex numbers."""
     return shape.is_array and (shape.dtype.is_floating or shape.dtype.is_complex)
 
 

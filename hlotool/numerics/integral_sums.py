@@ -16,7 +16,7 @@ Function: TypeAlias = Callable[..., Any]
 
 
 def has_integral_sums(instruction: HloInstruction) -> bool:
-    """Whether an instruction adds up products of floats and gives integers."""
+    """Return True if an instruction adds up products of floats and gives integers."""
     record, shape = OPS.get(instruction.opcode), instruction.shape
     return (record is not None and "sums" in record.flags and shape.is_array and shape.dtype.is_integral
             and any(is_real(o.shape) for o in instruction.operands[:2]))

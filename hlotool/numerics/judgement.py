@@ -41,7 +41,7 @@ MEANINGLESS = 0.125
 
 
 class Kind(enum.IntEnum):
-    """What became of an element; the larger, the worse."""
+    """Grades of an element; the larger, the worse."""
 
     EQUAL = 0
     WITHIN = 1
@@ -186,7 +186,7 @@ def _exact(given: Array, known: Known) -> Judgement:
 
 
 def _is_among(given: Array, known: Known) -> Array:
-    """Whether integers stand among the samples, or as far beside them as they are from each other."""
+    """Return True if integers are among the samples, or as far beside them as those are from each other."""
     others = [*known.samples, *([known.shadow] if known.shadow is not None else [])]
     if not others:
         return np.zeros(given.shape, np.bool_)
@@ -252,7 +252,7 @@ def _judge_rest(where: Array, values: tuple[Array, Array, Array, Array], made: t
 
 
 def _is_unsettled(d: Array, r: Array, s: Array | None, samples: Sequence[Array], ulp: Array) -> Array:
-    """Whether samples are finite and not, and d is like one of them: not finite in the same way, or near to it."""
+    """Return True if samples are finite and not, and d is like one: not finite in the same way, or near to it."""
     mixed, like = np.zeros(d.shape, np.bool_), np.zeros(d.shape, np.bool_)
     finite = [np.where(np.isfinite(x), x, np.nan) for x in (r, *([] if s is None else [s]), *samples)]
     spread = np.zeros(d.shape)

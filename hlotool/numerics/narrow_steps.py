@@ -25,7 +25,7 @@ _NATIVE = frozenset({"f16", "bf16"})
 
 
 class NarrowSteps:
-    """What is known of a module's operations on narrow floats."""
+    """Facts about a module's operations on narrow floats."""
 
     def __init__(self, module: HloModule) -> None:
         count = sum(1 for i in module.instructions() if _rounds(i) and i.shape.dtype.name in _NATIVE)
@@ -43,7 +43,7 @@ class NarrowSteps:
 
 
 def _rounds(instruction: HloInstruction) -> bool:
-    """Whether an operation rounds and is no conversion; complex numbers, whose size is rounded, are never narrow."""
+    """Return True if an operation rounds and is no conversion; complex numbers, rounded by size, are never narrow."""
     record = OPS.get(instruction.opcode)
     return (record is not None and instruction.shape.is_array and "elementwise" in record.flags
             and "exact" not in record.flags and instruction.opcode not in ("convert", "reduce-precision", "abs"))

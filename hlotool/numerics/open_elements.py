@@ -19,7 +19,7 @@ _MOST_OPEN = 0.5
 
 @dataclass
 class OpenElements:
-    """What is open after all sets so far."""
+    """The elements that are open after all sets so far."""
 
     _open: dict[_Key, Array] = field(default_factory=dict)
     _kinds: dict[_Key, Kind] = field(default_factory=dict)

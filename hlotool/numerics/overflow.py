@@ -1,4 +1,4 @@
-"""What programs leave open where their numbers overflow, in one sample of rounding.py.
+"""Values that programs leave open where their numbers overflow, in one sample of rounding.py.
 
     sums, products      of many numbers, in an order of the backend's choice: where partial ones may leave the range of
                         the type, what comes out is the result, an infinity or NaN (of products 0, too); two such
@@ -66,7 +66,7 @@ class OpenEnds:
             self._products.remember(product, exact)
 
     def moved(self, function: Function, operand: Array, keywords: dict[str, Any], shape: Shape) -> Array:
-        """What hands on a number hands on an unrounded product."""
+        """Operations that forward a number, and so an unrounded product."""
         found = function(operand, **keywords)
         exact = self._products.of(operand)
         if exact is not None:

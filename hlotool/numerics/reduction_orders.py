@@ -1,4 +1,4 @@
-"""What reductions leave open: the order of their elements, and where among them the initial values stand.
+"""Orders that reductions leave open: of their elements, and of the places of initial values among them.
 
     sums in windows     are the sums of two random halves of the elements
     x + sum of ys       where a sum of many numbers is a part of another sum (sum(x) + sum(y), or the sum of x + y),

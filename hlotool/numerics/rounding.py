@@ -117,7 +117,7 @@ class RandomRounding:
 
     @property
     def _ends(self) -> OpenEnds:
-        """What overflows, of each thread."""
+        """Numbers that overflow, of each thread."""
         if not hasattr(self._streams, "ends"):
             self._streams.ends = OpenEnds(self._turn, self._random)
         found: OpenEnds = self._streams.ends
@@ -218,7 +218,7 @@ class RandomRounding:
         return call
 
     def _is_defined(self, instruction: HloInstruction) -> bool:
-        """Whether IEEE 754 leaves nothing open: not within reducers, whose order is open, nor for types that
+        """Return True if IEEE 754 leaves nothing open: not within reducers, whose order is open, nor for types that
         compilers widen."""
         kind = instruction.shape.dtype
         return (is_a(instruction, "ieee") and kind.name in ("f32", "f64", "c64", "c128")
@@ -508,14 +508,14 @@ class RandomRounding:
 
 
 def _adds_narrow(instruction: HloInstruction) -> bool:
-    """Whether an instruction is a sum of products of which parts may be rounded to a narrow type."""
+    """Return True if an instruction is a sum of products of which parts may be rounded to a narrow type."""
     record, shape = OPS.get(instruction.opcode), instruction.shape
     return (record is not None and "sums" in record.flags and shape.is_array and HELD_AS_F32.holds(shape.dtype)
             and not instruction.attributes.get("algorithm"))
 
 
 def _has_holes(window: Any) -> bool:
-    """Whether a convolution pads or dilates."""
+    """Return True if a convolution pads or dilates."""
     return any(row.pad_low or row.pad_high or row.base_dilation > 1 or row.window_dilation > 1
                for row in getattr(window, "dimensions", ()))
 

@@ -1,4 +1,4 @@
-"""What the scales of a scaled-dot make of its operands, where a processor flushes subnormals.
+"""Values of a scaled-dot's scaled operands where a processor flushes subnormals.
 
 A scale, an operand and their product each may be smaller than the smallest normal number, and a zero then. Beside an
 infinity of the other side that is NaN; beside a large scale it is a product that is missing.

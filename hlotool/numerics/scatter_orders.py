@@ -1,4 +1,4 @@
-"""What scatters leave open: the order of updates, which shows where indices are equal, and windows partly outside.
+"""Orders that scatters leave open: of updates, which shows where indices are equal, and windows partly outside.
 
 Who splits a scatter that adds sums the updates up first, and adds the operand at the end. A reducer whose result hangs
 on the order of the updates, and that is no assignment, leaves open what meets several of them.
@@ -58,7 +58,7 @@ def scattered_otherwise(instruction: HloInstruction, function: Function, random:
 
 
 def is_order_free(reducer: Any, operands: Sequence[Array]) -> bool:
-    """Whether two updates may be exchanged, or the last one is simply assigned, tried on a few numbers."""
+    """Return True if two updates may be exchanged, or the last one is simply assigned, tried on a few numbers."""
     drawn = np.random.default_rng(0x5CA7)
     # All different: of equal keys a sound reducer may take either.
     sides = [np.split(drawn.permutation(3 * _TRIED).astype(o.dtype), 3) for o in operands]

@@ -1,4 +1,4 @@
-"""What sorts leave open: the order of equivalent elements, and everything where a comparator is no order at all.
+"""Orders that sorts leave open: of equivalent elements, and of all where a comparator is no order.
 
 A comparator that is no strict weak order of the elements (LT of NaN, LE of equal keys) leaves each algorithm with an
 order of its own, even where the sort has to be stable. It shows where two sorts of the same elements, begun in

@@ -1,4 +1,4 @@
-"""What explicit sums of three numbers and more leave open: x + y + z in another order.
+"""Orders that explicit sums of three numbers and more leave open: x + y + z in another order.
 
 Compilers may take such a sum in any order, and what comes out where large terms cancel or overflow hangs on it. Only
 `add` counts, and only partial sums with one user: who writes (x + y) - x, adds a negative, or adds two constants in
@@ -93,7 +93,7 @@ def _flattened(last: HloInstruction,
 
 
 def _is_free(terms: Sequence[HloInstruction]) -> bool:
-    """Whether nothing says that the order is meant."""
+    """Return True if nothing says that the order is meant."""
     return not any(t.opcode == "negate" for t in terms) and sum(map(_is_constant, terms)) < 2
 
 

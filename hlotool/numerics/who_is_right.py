@@ -1,4 +1,4 @@
-"""Which of two sides is right about an element, and why, in a sentence."""
+"""Says in a sentence which of two sides is right about an element, and why."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hlotool.numerics.judgement import Judgement, Kind
 
 
 def who_is_right(found: Judgement, side: str, other: str) -> tuple[str, str]:
-    """Which side is nearer to the value at higher precision, and a sentence that says why."""
+    """Return the side that is nearer to the value at higher precision, and a sentence that says why."""
     if found.problem:
         return other, "what does not have the declared shape is wrong"
     at = found.worst

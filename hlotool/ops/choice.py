@@ -46,7 +46,7 @@ def compare_shape(lhs: Shape, rhs: Shape, *, direction: str, type: str | None = 
 
 
 def comparison_type(instruction: HloInstruction) -> str:
-    """What `type` says, `order` says, or is meant where neither is written."""
+    """Return what `type` says, `order` says, or is meant where neither is written."""
     family = instruction.operands[0].shape.dtype.family
     if family == "float" and instruction.attributes.get("order") == "TOTAL":
         return "TOTALORDER"

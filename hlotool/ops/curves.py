@@ -1,4 +1,4 @@
-"""What is known of the functions of numbers that elementwise operations are: domain, poles, sign, inverse."""
+"""Facts about the functions of numbers that elementwise operations are: domain, poles, sign, inverse."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def binary(opcode: str, function: Function, types: Sequence[str], doc: str, *, r
 
 
 def pair_constraints(opcode: str, types: Sequence[str]) -> dict[str, str]:
-    """What every elementwise operation of two operands asks."""
+    """Check the constraints of every elementwise operation of two operands."""
     return {f"{opcode}-c1": f"lhs is an array of {type_words(types)}, and rhs is an array.",
             f"{opcode}-c2": "Both have one element type.",
             f"{opcode}-c3": "Both have the same dimensions: HLO has no implicit broadcast."}
@@ -294,14 +294,14 @@ tanh = unary("tanh", ufunc("tanh"), FLOAT_OR_COMPLEX, "Hyperbolic tangent.", acc
 
 
 def _least(dtype: DType) -> Any:
-    """What no element is below."""
+    """The bound that no element is below."""
     if dtype.is_integral:
         return -(1 << (dtype.bits - 1)) if dtype.is_signed else 0
     return -math.inf if dtype.is_floating else False
 
 
 def _greatest(dtype: DType) -> Any:
-    """What no element is above."""
+    """The bound that no element is above."""
     if dtype.is_integral:
         return (1 << (dtype.bits - dtype.is_signed)) - 1
     return math.inf if dtype.is_floating else True

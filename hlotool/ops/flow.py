@@ -76,7 +76,7 @@ class Calls(enum.Enum):
 
 
 class Effect(enum.Flag):
-    """What an operation reads or does besides its operands and its result."""
+    """Effects of an operation besides its operands and its result."""
 
     NONE = 0
     #: exchanges data with the host or another program

@@ -67,7 +67,7 @@ class Reader(Protocol):
     name: str
 
     def operands(self) -> tuple[HloInstruction, ...]:
-        """What the operands became."""
+        """Return what the operands became."""
 
     def shape(self) -> Shape:
         """The result's shape; a tuple of shapes for several results, or for none."""
@@ -95,7 +95,7 @@ class Reader(Protocol):
         """The attribute as MLIR prints it."""
 
     def value(self, attribute: str, default: Any = None) -> Any:
-        """What the attribute holds: numbers, strings, words of enums; tuples of arrays and dictionaries of structs.
+        """Return the attribute's value: numbers, strings, words of enums; tuples of arrays and dictionaries of structs.
 
         What has no such value is the attribute's text.
         """
@@ -116,7 +116,7 @@ class Reader(Protocol):
         """A dense elements attribute as a NumPy array; one that repeats a number as a view of that number."""
 
     def once(self, attribute: str, make: Callable[[], Any]) -> Any:
-        """What `make` reads of an attribute, read once for all operations that have the same one and the same result.
+        """Return what `make` reads of an attribute, read once for all operations with the same one and the same result.
 
         Nobody changes it. It may refuse the operation: the next one is refused by itself.
         """
@@ -144,10 +144,10 @@ class Reader(Protocol):
         """
 
     def mesh(self, name: str) -> Any:
-        """What the module's mesh of that name holds, as `value` gives it; None where it has none."""
+        """Return the module's mesh of that name, as `value` gives it; None where it has none."""
 
     def is_inside(self, operation: str) -> builtins.bool:
-        """Whether the operation stands in a region of one of that name, however deep."""
+        """Return True if the operation is in a region of one of that name, however deep."""
 
     def region_count(self) -> builtins.int:
         """How many regions the operation has."""

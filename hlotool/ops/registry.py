@@ -153,11 +153,11 @@ class Op:
         return next((a for a in self.attributes if a.name == name), None)
 
     def ulps_of(self, shape: Shape) -> float:
-        """What it declares for a result of that shape."""
+        """Return the units in the last place that it declares for a result of that shape."""
         return max(self.ulps, self.complex_ulps) if shape.is_array and shape.dtype.is_complex else self.ulps
 
     def cost_of(self, instruction: HloInstruction, inner: Inner) -> Cost:
-        """What one execution of an instruction costs; elementwise operations do one thing for each element."""
+        """Return the cost of one execution of an instruction; elementwise operations do one thing for each element."""
         if self.cost is not None:
             return self.cost(instruction, inner)
         if "elementwise" not in self.flags:

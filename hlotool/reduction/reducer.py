@@ -64,7 +64,7 @@ class Progress:
 
 @dataclass
 class Reduction:
-    """What was found."""
+    """The findings."""
 
     original: Candidate
     candidate: Candidate

@@ -65,7 +65,7 @@ class ArgumentSet:
 
 @dataclass
 class _Leaf:
-    """What is known of a parameter leaf."""
+    """Facts about a parameter leaf."""
 
     shape: Shape
     wishes: tuple[float, ...] = ()

@@ -1,4 +1,4 @@
-"""What arguments should be, so that every operation meets its boundaries: wished values carried back to parameters.
+"""Arguments with which every operation meets its boundaries: wanted values are carried back to parameters.
 
 Each instruction wishes for operand values (`Op.boundaries`, its element types, the turning points of its function, the
 constants that it is compared with). A wish goes back through what moves values and through arithmetic that can be

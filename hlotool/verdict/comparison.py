@@ -362,7 +362,7 @@ class _Work:
         return found
 
     def _is_doubtful(self, case: _Case, found: Judgement, result: int) -> bool:
-        """Whether the ends of the range may explain what is wrong."""
+        """Return True if the ends of the range may explain what is wrong."""
         if self.counts_extremes or found.problem or self.tolerance is not None or case.arguments.name == "given":
             return False
         if self.counts_extremes is None and result not in self._is_small:
@@ -389,7 +389,7 @@ class _Work:
             self.found.noted.append(made)
 
     def _note(self, case: _Case) -> None:
-        """What the results of one more set say about the worth of agreement."""
+        """Note what the results of one more set say about the worth of agreement."""
         assert case.reference is not None
         rows = [leaf for row in case.reference for leaf in row]
         for leaf in rows:
@@ -426,7 +426,7 @@ class _Work:
                 found.untaken += [f"{instruction.opcode} {instruction.name}: {side}" for side in missing]
 
     def _is_choice(self, instruction: HloInstruction, known: Dependence) -> bool:
-        """Whether the arguments decide which side is taken."""
+        """Return True if the arguments decide which side is taken."""
         if instruction.opcode == "while":
             return known.depends(instruction) and known.depends(instruction.attributes["condition"].root)
         chooser = instruction.operands[instruction.opcode == "clamp"]
@@ -452,7 +452,7 @@ class _Case:
 
 @dataclass
 class _Pair:
-    """What an executor gave for the module to judge, and for the one that it is held against where there are two."""
+    """Values of an executor for the module to judge, and for the one that it is held against where there are two."""
 
     given: list[list[Array]]
     own: list[list[Array]] | None

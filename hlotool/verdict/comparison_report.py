@@ -1,4 +1,4 @@
-"""What a comparison found, as a record for programs; comparison.schema.json describes it.
+"""Results of a comparison as a record for programs; comparison.schema.json describes it.
 
     verdict        agree, differ or none
     kind           equal, within rounding, excess precision; wrong, non-finite fold; failed, vacuous, ill-conditioned,

@@ -1,4 +1,4 @@
-"""What of a program depends on its arguments: an abstract run in which values are only "depends" or "does not".
+"""Dependence of a program on its arguments: an abstract run in which values are only "depends" or "does not".
 
 The value of an instruction is True or False, of a tuple a tuple of them. What runs a data-dependent number of times, or
 in a branch that the arguments choose, depends on them.
@@ -27,12 +27,12 @@ class Dependence:
         self.root = self._call(entry, [_filled(p.shape, True) for p in entry.parameters()])
 
     def depends(self, instruction: HloInstruction) -> bool:
-        """Whether any part of an instruction's value depends on the arguments; False where it is never computed."""
+        """Return True if any part of an instruction's value depends on the arguments; False if it is never computed."""
         return _any(self._marks.get(instruction, False))
 
     @property
     def results(self) -> bool:
-        """Whether any result does."""
+        """Return True if any result depends on the arguments."""
         return _any(self.root)
 
     def _call(self, computation: HloComputation, given: Sequence[Mark]) -> Mark:

@@ -1,4 +1,4 @@
-"""What a comparison found: the verdict, its kind, the findings, and what was covered."""
+"""Results of a comparison: the verdict, its kind, the findings, and what was covered."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Finding:
 
 @dataclass
 class Comparison:
-    """What `compare` found."""
+    """The result of `compare`."""
 
     left: str
     right: str
@@ -89,7 +89,7 @@ class Comparison:
 
     @property
     def kind(self) -> str:
-        """What the verdict rests on: the worst kind of element; of none, why."""
+        """The ground of the verdict: the worst kind of element; of no verdict, the reason."""
         if self.worst is not None:
             return str(self.worst.judgement.kind)
         if not self.compared:
@@ -104,7 +104,7 @@ class Comparison:
 
     @property
     def is_equal(self) -> bool:
-        """Whether something was compared, and all of it agrees."""
+        """True if something was compared, and all of it agrees."""
         return self.verdict == "agree"
 
     def __bool__(self) -> bool:

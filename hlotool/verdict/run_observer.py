@@ -151,7 +151,7 @@ class Watch:
 
 
 def is_finite(value: Any) -> bool:
-    """Whether a value, tuples and tokens included, holds neither NaN nor infinities."""
+    """Return True if a value, tuples and tokens included, holds neither NaN nor infinities."""
     if isinstance(value, tuple):
         return all(map(is_finite, value))
     if value is None or getattr(value, "dtype", None) is None or value.dtype.kind in "biu":

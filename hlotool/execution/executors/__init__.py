@@ -58,7 +58,7 @@ def executor_named(name: str, options: Options | float | None = None) -> Executo
 
 
 def _advice(name: str) -> str:
-    """Which executor a name may mean; cpu is pjrt:cpu."""
+    """Return the executor that a name may mean; cpu is pjrt:cpu."""
     meant: dict[str, str] = {}
     for first, found in executor_classes().items():
         names = {f"{first}:{word}": word for word in found.parameters} or {first: first}

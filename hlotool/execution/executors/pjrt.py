@@ -63,7 +63,7 @@ class Pjrt(Executor):
 
     @property
     def _platform(self) -> str:
-        """What platform it is; a plugin's library is asked for that. Raises HloError where it does not start."""
+        """Return the platform; a plugin's library is asked for it. Raises HloError where it does not start."""
         name = self.client_name
         return _platform_of(self.without_compile_options()) if name.is_library else name.place
 
@@ -143,7 +143,7 @@ def _digest(path: str) -> str:
 
 @dataclass(frozen=True)
 class Job:
-    """What is compiled, and for how many devices."""
+    """The compiled program, and the number of its devices."""
 
     client: ClientName
     code: bytes
