@@ -101,7 +101,8 @@ def _read(kind: Kind, text: str, name: str) -> Any:
         _check_escapes(kind, plain_text)
     if kind is not Kind.LITERAL and not plain_text.isprintable():
         _refuse_controls(plain_text, name or kind.value)
-        plain_text = _spelled(plain_text, is_json=kind is Kind.BACKEND_CONFIG and plain_text.lstrip()[:1] == "{")
+        plain_text = _spelled(plain_text, is_json=kind is Kind.BACKEND_CONFIG and plain_text.lstrip()[:1] == "{",
+                              has_modules=name == "origin_recovery_table")
     how = _HOW[kind]
     try:
         value = how(plain_text, name) if callable(how) else how[0].read(how[1], plain_text, code=how[2],
@@ -138,9 +139,9 @@ def _refuse_controls(text: str, what: str) -> None:
                               "string may", *found.span(), "remove it")
 
 
-def _spelled(text: str, *, is_json: bool) -> str:
+def _spelled(text: str, *, is_json: bool, has_modules: bool = False) -> str:
     """Control characters in strings as they are printed: values that are kept as they stand stay what they are."""
-    if "\n" in text:
+    if "\n" in text and not has_modules:  # which are printed as they stand, line by line
         line_feed = "\\u000a" if is_json else "\\n"
         text = re.sub(_STRING, lambda m: m[0].replace("\n", line_feed), text)
     return without_controls(text, is_json=is_json)

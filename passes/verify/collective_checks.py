@@ -94,11 +94,15 @@ def _shards_message(groups: ReplicaGroups, instruction: HloInstruction, replicas
     dims = instruction.attributes.get("dimensions")
     if instruction.opcode not in _RESIZES or not instruction.operands or not dims:
         return ""
-    result = instruction.shape.elements[1] if instruction.opcode.endswith("-start") else instruction.shape
-    while result.is_tuple and result.elements:
+    result = instruction.shape
+    if instruction.opcode.endswith("-start"):
+        if result is None or len(result.elements) < 2:
+            return ""
+        result = result.elements[1]
+    while result is not None and result.is_tuple and result.elements:
         result = result.elements[0]
     shapes = (instruction.operands[0].shape, result)
-    if not all(s.is_array and dims[0] < s.rank and s.dims[dims[0]] > 0 for s in shapes):
+    if not all(s is not None and s.is_array and 0 <= dims[0] < s.rank and s.dims[dims[0]] > 0 for s in shapes):
         return ""
     small, large = sorted(s.dims[dims[0]] for s in shapes)
     mode = group_mode_of(instruction)

@@ -24,7 +24,7 @@ from hlotool.numerics import MODEL, Evidence, judge_apart, worst_of
 from hlotool.numerics.judging_tasks import text_judged
 from hlotool.process import work_time
 from hlotool.reduction import Candidate
-from hlotool.reduction.oracle import Verdict, wrong_results
+from hlotool.reduction.oracle import WrongResult, wrong_results
 from hlotool.verdict import ArgumentSet, compare
 
 NIGHTLY = bool(os.environ.get("HLOTOOL_NIGHTLY"))
@@ -92,7 +92,7 @@ def verdicts(name: str, arguments: list[np.ndarray], value: np.ndarray) -> dict[
         "compare": bool(compare(program.module, other.module, arguments=arguments, executors=("reference",)).findings),
         "isolate": Bench(reference, work_time() + 60).first_wrong(whole, rows, given) is not None,
         "isolate of two modules": blame_pair(program, other, rows) is not None,
-        "reduce": bool(wrong_results(Verdict("reference"), Candidate(program.module, rows, other=other.module))),
+        "reduce": bool(wrong_results(WrongResult("reference"), Candidate(program.module, rows, other=other.module))),
         "fuzz": _is_wrong(judge_rows(Evidence(program, rows), given, rows)),
         "conform": _is_wrong(worst_of(judged).judgement),
         "roundtrip": _is_wrong(worst_of(judge_apart(reference, program, rows, given, own, is_own=True)).judgement),
