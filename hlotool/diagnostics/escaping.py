@@ -10,11 +10,13 @@ import re
 import struct
 
 #: control characters, and those that change in which order text is read or that nobody sees
-_DANGEROUS = ("\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe-\uffff"
+_CONTROLS, _CONTROLS_IN_LINES = "\x00-\x1f", "\x00-\x08\x0b-\x1f"
+_DANGEROUS = (f"{_CONTROLS}\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe-\uffff"
               "\U000e0000-\U000e007f")
 _UNSEEN = re.compile(f"[{_DANGEROUS}\ud800-\udfff]")
 #: the same but for what lines consist of, and for bytes that are no UTF-8, which go out as they came in
-_BETWEEN_LINES = re.compile(f"(?![\n\t])[{_DANGEROUS}]")
+_BETWEEN_LINES = re.compile(f"[{_DANGEROUS.replace(_CONTROLS, _CONTROLS_IN_LINES)}]")
+_CONTROL_IN_LINES = re.compile(f"[{_CONTROLS_IN_LINES}\x7f]")
 _OR_COLOR = re.compile(rf"(\x1b\[[0-9;]*m)|{_BETWEEN_LINES.pattern}")
 _OR_CURSOR = re.compile(rf"(\x1b\[[?0-9;]*[mKAGHJhl]|\r)|{_BETWEEN_LINES.pattern}")
 _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -57,7 +59,7 @@ def without_controls(text: str, *, is_json: bool = False) -> str:
     >>> print(without_controls('"a\x1b"'))
     "a\033"
     """
-    if text.isascii() and text.isprintable():
+    if text.isascii() and _CONTROL_IN_LINES.search(text) is None:
         return text
     if is_json:
         return _BETWEEN_LINES.sub(lambda m: "".join(f"\\u{unit:04x}" for unit in _utf16(m[0])), text)
