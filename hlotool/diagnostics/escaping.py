@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 import struct
 
-#: control characters, and those that change in which order text is read or that nobody sees
+#: control characters, and those of them that are neither line feed nor tab
 _CONTROLS, _CONTROLS_IN_LINES = "\x00-\x1f", "\x00-\x08\x0b-\x1f"
+#: control characters, and those that change in which order text is read or that nobody sees
 _DANGEROUS = (f"{_CONTROLS}\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe-\uffff"
               "\U000e0000-\U000e007f")
 _UNSEEN = re.compile(f"[{_DANGEROUS}\ud800-\udfff]")
 #: the same but for what lines consist of, and for bytes that are no UTF-8, which go out as they came in
 _BETWEEN_LINES = re.compile(f"[{_DANGEROUS.replace(_CONTROLS, _CONTROLS_IN_LINES)}]")
+#: the same in ASCII, which most texts are: one small class is searched for faster
 _CONTROL_IN_LINES = re.compile(f"[{_CONTROLS_IN_LINES}\x7f]")
 _OR_COLOR = re.compile(rf"(\x1b\[[0-9;]*m)|{_BETWEEN_LINES.pattern}")
 _OR_CURSOR = re.compile(rf"(\x1b\[[?0-9;]*[mKAGHJhl]|\r)|{_BETWEEN_LINES.pattern}")

@@ -135,7 +135,7 @@ class Evidence:
         except HloError as error:
             if any(d.code == TIMEOUT for d in error.diagnostics):
                 raise
-            # What operations declare holds without any evidence, too.
+            # The operations' own allowances hold without any evidence, too.
             assumed = Allowance(assumed_ulps(self.program.module))
             return judge(given, Known(held), assumed) if self.allowance == MODEL else plain
         return plain if one.problem or other.problem else plain.excused_by(one, other)

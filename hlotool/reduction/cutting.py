@@ -58,7 +58,7 @@ class _Cutting:
         targets = [i for i in kept if i not in used or i in self.results]
         if not targets:
             return None
-        # What no argument changes may be folded into what is kept: it stays, unless it is left out on purpose.
+        # Values that no argument changes may be folded into what is kept: they stay, unless left out on purpose.
         cut = self.moving.difference(kept)
         return sectioned(self.work, self.base, targets, {i for i in cut if i.opcode not in _FREE and is_cuttable(i)})
 

@@ -1,4 +1,4 @@
-"""What the table of element types says is what NumPy and ml_dtypes know of the same types."""
+"""The table of element types says what NumPy and ml_dtypes know of the same types."""
 
 from __future__ import annotations
 

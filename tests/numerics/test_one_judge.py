@@ -139,7 +139,7 @@ def test_only_numerics_draws_samples() -> None:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("hlotool.numerics"):
                 wrong += [f"{path.relative_to(ROOT)}:{node.lineno}: {a.name}" for a in node.names
                           if a.name in SOURCES and path.stem not in SOURCES[a.name]]
-            # What is known of a result beside the reference comes from an Evidence.
+            # Everything known of a result beside the reference comes from an Evidence.
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Known" \
                     and (len(node.args) > 1 or node.keywords):
                 wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}: Known with samples")
