@@ -20,7 +20,7 @@ from typing import Any
 from hlotool.execution import Observer, Program, evaluate_program, fed, leaves
 from hlotool.ir import DTYPES, DType, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import OPS, with_flag
+from hlotool.ops import OPS, rounded_once, with_flag
 
 #: operations that compute in the program's own types: they name numbers of a type, draw random ones, or read bits
 _OWN = with_flag("typed")
@@ -139,7 +139,7 @@ def own(value: Any, shape: Shape) -> Any:
     if not shape.is_array:
         return value
     with np.errstate(all="ignore"):
-        return np.asarray(value).astype(shape.dtype.numpy, copy=False)
+        return rounded_once(np.asarray(value), shape.dtype.numpy)
 
 
 def is_real(shape: Shape) -> bool:

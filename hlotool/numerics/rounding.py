@@ -161,8 +161,7 @@ class RandomRounding:
         if instruction.opcode in MOVES and not self._strict and shape.is_array and shape.dtype.is_floating:
             return self._moved(instruction, function), keywords
         if instruction.opcode == "scatter":
-            return scattered_otherwise(instruction, function, self._random, self._turn, self._flushes,
-                                       self._anything), keywords
+            return scattered_otherwise(instruction, function, self._random, self._turn, self._anything), keywords
         if instruction.opcode == "sort":
             return self._sorted(function), keywords
         if str(instruction.attributes.get("custom_call_target", "")).startswith("lapack_"):

@@ -1,4 +1,4 @@
-"""Orders that scatters leave open: of updates, which shows where indices are equal, and windows partly outside.
+"""Orders that scatters leave open: of updates, which shows where indices are equal.
 
 Who splits a scatter that adds sums the updates up first, and adds the operand at the end. A reducer whose result hangs
 on the order of the updates, and that is no assignment, leaves open what meets several of them.
@@ -21,11 +21,8 @@ _TRIED = 32
 
 
 def scattered_otherwise(instruction: HloInstruction, function: Function, random: Any, turn: int,
-                        drops_windows: bool, fill: Function) -> Function:
-    """A scatter with its updates in another order; `drops_windows` says that what lies partly outside is left out.
-
-    `fill` makes what stands for anything of an array.
-    """
+                        fill: Function) -> Function:
+    """A scatter with its updates in another order; `fill` makes what stands for anything of an array."""
     # Of one operand, and by one operation: add, maximum, ...
     plain = plain_opcode(instruction.called_computations()[0]) if len(instruction.operands) == 3 else ""
     adds_last = turn % 3 == 1 and plain == "add" and instruction.shape.dtype.is_floating
@@ -33,8 +30,6 @@ def scattered_otherwise(instruction: HloInstruction, function: Function, random:
     def call(*operands: Array, **keywords: Any) -> Any:
         count = len(operands) // 2
         indices, updates = operands[count], list(operands[count + 1:])
-        if drops_windows:
-            indices = _whole_windows(operands[0], indices, updates[0], keywords)
         over = [d for d in range(indices.ndim) if d != keywords["index_vector_dim"]]
         rest = [d for d in range(updates[0].ndim) if d not in keywords["update_window_dims"]]
         for d, u in zip(over, rest, strict=False):
@@ -74,19 +69,3 @@ def _alike(left: Array, right: Array) -> bool:
         return np.array_equal(left, right)
     wide = np.complex128 if left.dtype.kind == "c" else np.float64
     return np.allclose(left.astype(wide), right.astype(wide), rtol=0.3, equal_nan=True)
-
-
-def _whole_windows(operand: Array, indices: Array, update: Array, keywords: dict[str, Any]) -> Array:
-    """Indices with windows that lie partly outside moved away: XLA's CPU drops those whole, the reference in part."""
-    vector = keywords["index_vector_dim"]
-    if vector == indices.ndim:
-        return indices
-    left_out = (*keywords["inserted_window_dims"], *keywords.get("input_batching_dims", ()))
-    kept = [d for d in range(operand.ndim) if d not in left_out]
-    sizes = dict(zip(kept, (update.shape[d] for d in keywords["update_window_dims"]), strict=False))
-    mapped = keywords["scatter_dims_to_operand_dims"]
-    last = np.array([operand.shape[d] - sizes.get(d, 1) for d in mapped], np.int64)
-    starts = np.moveaxis(indices, vector, -1)
-    inside = ((starts >= 0) & (starts.astype(np.float64) <= last)).all(axis=-1, keepdims=True)
-    far = np.array(np.iinfo(indices.dtype).max if indices.dtype.kind in "iu" else 0, indices.dtype)
-    return np.moveaxis(np.where(inside, starts, far), -1, vector)

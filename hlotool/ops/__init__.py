@@ -48,6 +48,7 @@ from hlotool.ops.costs import FREE, Cost, traffic
 from hlotool.ops.random import FIRST_STATE
 from hlotool.ops.agreement import Place
 from hlotool.ops.long_loops import checked_by
+from hlotool.ops.numbers import rounded_once
 from hlotool.ops.scaled_dot import over_blocks
 from hlotool.ops.curves import Curve, Finite, Sign
 from hlotool.ops.flow import (
@@ -62,6 +63,6 @@ __all__ = [
     "Elements", "EvaluationError", "Finite", "Flow", "GroupMode", "Op", "Place", "Sign", "Step", "Undrawable", "acts",
     "checked_by", "comparison_type", "draw_ordered", "draw_program", "elements_left", "flow_of", "flow_of_opcode",
     "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign", "is_tied", "lapack_config",
-    "lapack_targets", "limits", "literal_text", "opcodes", "over_blocks", "require", "source_of", "specials",
-    "traffic", "turning_points", "value_of", "with_flag",
+    "lapack_targets", "limits", "literal_text", "opcodes", "over_blocks", "require", "rounded_once", "source_of",
+    "specials", "traffic", "turning_points", "value_of", "with_flag",
 ]

@@ -110,6 +110,23 @@ def of_convert(instruction: HloInstruction) -> Boundaries:
     return {0: tuple(found)}
 
 
+def of_reduce_precision(instruction: HloInstruction) -> Boundaries:
+    """Return numbers half-way between two of the fewer bits, and the ends of the smaller range."""
+    kind, kept = instruction.shape.dtype, instruction.attributes["mantissa_bits"]
+    top = 2.0 ** min(2 ** (min(instruction.attributes["exponent_bits"], 12) - 1) - 1, _top_exponent(kind))
+    half, step = 2.0 ** -(kept + 1), 2.0**-kind.mantissa_bits
+    if kept >= kind.mantissa_bits:
+        return {0: (top, -top)}
+    ties = [1 + half, 1 + 3 * half, -(1 + half)]
+    ends = [top * (2 - half), top * (2 - half - step), 2 / top, 1 / top, -(2 - half) * top]
+    return {0: (*ties, ties[0] + step, ties[1] - step, *ends)}
+
+
+def _top_exponent(kind: DType) -> int:
+    """Return the exponent of the largest number of a type."""
+    return int(np.frexp(np.float64(limits(kind)[0]))[1]) - 1
+
+
 def _beside_ties(source: DType, target: DType) -> list[float]:
     """Numbers half-way between two of the narrower type, and just beside: rounded twice they go the other way."""
     half, step = 2.0 ** -(target.mantissa_bits + 1), 2.0**-source.mantissa_bits

@@ -11,7 +11,7 @@ from hlotool.ops.curves import COUNT
 from hlotool.ops.elementwise import SPECIFICATION, paired
 from hlotool.ops.flow import Elements, Flow
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute, renamed
-from hlotool.ops.numbers import computed, dtype_of, signed_bits, wide_dtype
+from hlotool.ops.numbers import computed, dtype_of, maximum, minimum, signed_bits, wide_dtype
 from hlotool.ops.random_programs import Draw, Undrawable, own_edges
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import ANY, merged, require_array, require_same_type, require_type, same_dims
@@ -150,7 +150,7 @@ def clamp(min: Array, operand: Array, max: Array) -> Array:
     C3  All three have one element type.
     C4  All three are arrays.
     """
-    return computed(lambda x, low, high: np.minimum(np.maximum(x, low), high), operand, min, max)
+    return computed(lambda x, low, high: minimum(maximum(x, low), high), operand, min, max)
 
 
 def select_shape(pred: Shape, on_true: Shape, on_false: Shape) -> Shape:

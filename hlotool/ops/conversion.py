@@ -7,7 +7,7 @@ from typing import Any
 
 from hlotool.ir import DTYPES, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops.boundaries import of_convert
+from hlotool.ops.boundaries import of_convert, of_reduce_precision
 from hlotool.ops.costs import moves
 from hlotool.ops.curves import COMPONENT
 from hlotool.ops.elementwise import SPECIFICATION
@@ -191,7 +191,7 @@ def _draw_reduce_precision(d: Draw) -> None:
 
 @op(reduce_precision_shape, element_types=FLOAT, flags=("elementwise",), source=SPECIFICATION,
     lowering=Lowering(_emit_reduce_precision, _lift_reduce_precision, ("stablehlo.reduce_precision",)),
-    draw=_draw_reduce_precision, flow=CONVERTS)
+    draw=_draw_reduce_precision, flow=CONVERTS, boundaries=of_reduce_precision)
 def reduce_precision(operand: Array, *, exponent_bits: int, mantissa_bits: int) -> Array:
     """Round each element to the nearest number with so many exponent and mantissa bits, ties to even.
 

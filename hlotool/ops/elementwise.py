@@ -26,6 +26,8 @@ from hlotool.ops.integers import (
 )
 from hlotool.ops.lowering import Emitter, Lowering, Value, renamed
 from hlotool.ops.numbers import computed, dtype_of
+from hlotool.ops.numbers import maximum as greater
+from hlotool.ops.numbers import minimum as less
 from hlotool.ops.random_programs import Recipe, draw_ordered
 from hlotool.ops.registry import Attribute, ConstraintError, Op, register
 from hlotool.ops.rules import (
@@ -338,9 +340,9 @@ divide = binary("divide", divided, NUMERIC,
                 "Quotient; integers truncate, x / 0 has all bits set, and the least integer / -1 is itself.", ulps=1,
                 complex_ulps=COMPLEX_ULPS, identity=_one,
                 builder="Div", boundaries=of_divide, curve=curves.DIVIDE, flags=IEEE)
-maximum = binary("maximum", ufunc("maximum"), ANY, "The greater; NaN if either is; pred: or.", flags=CHOOSES,
+maximum = binary("maximum", greater, ANY, "The greater; NaN if either is; +0 above -0; pred: or.", flags=CHOOSES,
                  identity=_least, builder="Max", draw=draw_ordered, curve=curves.MAXIMUM)
-minimum = binary("minimum", ufunc("minimum"), ANY, "The less; NaN if either is; pred: and.", flags=CHOOSES,
+minimum = binary("minimum", less, ANY, "The less; NaN if either is; -0 below +0; pred: and.", flags=CHOOSES,
                  identity=_greatest, builder="Min", draw=draw_ordered, curve=curves.MINIMUM)
 multiply = binary("multiply", ufunc("multiply"), ANY, "Product; integers wrap; pred: and.", flags=FOLDS + IEEE,
                   identity=_one, complex_ulps=COMPLEX_ULPS, builder="Mul", curve=curves.MULTIPLY)

@@ -409,6 +409,19 @@ def _lift_scatter(r: Reader) -> HloInstruction:
     return r.add("scatter", shape, [*inputs, operands[n], *updates], {**attributes, "to_apply": r.computation(0)})
 
 
+def _scatter_parts(instruction: HloInstruction) -> str:
+    """The case in which StableHLO's scatter gives another value: a window of which a part lies outside."""
+    attributes, count = instruction.attributes, len(instruction.operands) // 2
+    operand, indices, update = (instruction.operands[n].shape for n in (0, count, count + 1))
+    left_out = (*attributes["inserted_window_dims"], *attributes.get("input_batching_dims", ()))
+    kept = [d for d in range(operand.rank) if d not in left_out]
+    sizes = dict(zip(kept, (update.dims[d] for d in attributes["update_window_dims"]), strict=False))
+    if 0 in indices.dims or all(sizes.get(d, 1) == 1 for d in attributes["scatter_dims_to_operand_dims"]):
+        return ""
+    return ("where a window lies partly outside of the operand, HLO drops it as a whole and StableHLO the elements "
+            "that lie outside")
+
+
 def _draw_scatter(d: Draw) -> None:
     """Duplicate indices are the rule here; the computation does not mind the order."""
     g = _drawn_gathering(d)
@@ -431,7 +444,8 @@ def _cost_of_scatter(instruction: HloInstruction, inner: Inner) -> Cost:
 
 
 @op(scatter_shape, element_types=ANY, source=SPECIFICATION,
-    lowering=Lowering(_emit_scatter, _lift_scatter, ("stablehlo.scatter",), (*SCATTER_FIELDS, "to_apply")),
+    lowering=Lowering(_emit_scatter, _lift_scatter, ("stablehlo.scatter",), (*SCATTER_FIELDS, "to_apply"),
+                      parts=_scatter_parts),
     draw=_draw_scatter, agreement=scattered, boundaries=of_scatter, cost=_cost_of_scatter,
     flow=Flow(calls=Calls.UPDATER, updates=(0, 1)))
 def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints,
@@ -440,8 +454,8 @@ def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints
             unique_indices: bool = False, to_apply: Callee) -> Any:
     """Combine updates into the operands at the places that index vectors name, in row-major order of the updates.
 
-    Elements that fall outside the operand are dropped one by one, as the specification has it; XLA's CPU backend
-    drops a window as a whole when part of it lies outside.
+    A window of which any part lies outside of the operand is dropped as a whole, as XLA's evaluator and its backends
+    do. StableHLO drops the elements that lie outside and keeps the others of the window.
 
     C1   Operands and updates are arrays, the indices an array of integers.
     C2   There are N operands, one index array and N updates.
@@ -471,9 +485,12 @@ def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints
     for d, dim in zip(input_batching_dims, scatter_indices_batching_dims, strict=True):
         target[d] = batch[dim - (dim > index_vector_dim)]
     window = [d for d in range(len(dims)) if d not in (*inserted_window_dims, *input_batching_dims)]
+    sizes = dict(zip(window, (updates[0].shape[i] for i in update_window_dims), strict=True))
+    # XLA: ScatterExpander, CheckIndexValidity; HloEvaluator::HandleScatter
+    inside = np.all([(t >= 0) & (t <= size - sizes.get(d, 1))
+                     for d, (t, size) in enumerate(zip(target, dims, strict=True))], axis=0)
     for d, i in zip(window, update_window_dims, strict=True):
         target[d] += places[i]
-    inside = np.all([(t >= 0) & (t < size) for t, size in zip(target, dims, strict=True)], axis=0)
     inside = np.broadcast_to(inside, places.shape[1:])
     flat = np.zeros(places.shape[1], np.int64)
     for t, size in zip(target, dims, strict=True):

@@ -192,6 +192,8 @@ class Lowering:
     carries_if: Mapping[str, Callable[[Any, HloInstruction], builtins.bool]] = field(default_factory=dict)
     #: why the operation has no StableHLO form, where it has none at all
     refusal: str = ""
+    #: the case in which the StableHLO form of an instruction gives another value than HLO does; empty: in none
+    parts: Callable[[HloInstruction], str] | None = None
 
 
 def renamed(name: str, dialect: str = "stablehlo") -> Lowering:

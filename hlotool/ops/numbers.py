@@ -53,7 +53,47 @@ def narrow(array: Any, dtype: Any) -> Array:
             return from_bits(array.astype(np.int64).view(np.uint64), dtype)
         if array.dtype.kind == "c" and not kind.is_complex:
             array = array.real
-        return np.asarray(array.astype(dtype))
+        return rounded_once(array, dtype)
+
+
+def rounded_once(array: Array, dtype: Any) -> Array:
+    """Numbers as `dtype`, rounded to nearest even once.
+
+    The casts of narrow floats from wide types go over f32, where the first rounding may make a tie of what is none.
+    """
+    if not _casts_over_f32(array.dtype, dtype):
+        return np.asarray(array.astype(dtype, copy=False))
+    exact = array.astype(np.float64, copy=False)
+    near = exact.astype(np.float32)
+    if not (is_cut := (near != exact) & ~np.isnan(exact)).any():
+        return np.asarray(near.astype(dtype))
+    # Cut towards zero, with the last bit set where anything was cut off (Boldo and Melquiond, 2005: rounding to odd).
+    bits = near.view(np.uint32)
+    bits = bits - (np.abs(near) > np.abs(exact)) | is_cut
+    return np.asarray(bits.astype(np.uint32).view(np.float32).astype(dtype))
+
+
+@functools.cache
+def _casts_over_f32(source: Any, target: Any) -> bool:
+    kind = dtype_of(target)
+    return (kind.is_floating and kind.bits < 32 and np.dtype(target) != np.float16
+            and np.dtype(source).kind in "fiu" and np.dtype(source).itemsize > 2 and np.dtype(source) != np.float32)
+
+
+def maximum(left: Array, right: Array) -> Array:
+    """The greater of two arrays' elements; NaN if either is, and +0 is greater than -0 (IEEE 754-2019, maximum)."""
+    found = np.maximum(left, right)
+    if found.dtype.kind != "f" or not (zero := (found == 0) & (left == 0) & (right == 0)).any():
+        return np.asarray(found)
+    return np.where(zero, left + right, found)
+
+
+def minimum(left: Array, right: Array) -> Array:
+    """The less of two arrays' elements; NaN if either is, and -0 is less than +0 (IEEE 754-2019, minimum)."""
+    found = np.minimum(left, right)
+    if found.dtype.kind != "f" or not (zero := (found == 0) & (left == 0) & (right == 0)).any():
+        return np.asarray(found)
+    return np.where(zero, -(-left - right), found)
 
 
 def product_dtype(target: Any, *operands: Array) -> Any:
@@ -148,7 +188,7 @@ def converted(array: Array, target: Any) -> Array:
             elif source.is_floating and source.bits < 16:
                 # Not every pair of the small types has a cast; f32 holds all their numbers.
                 array = array.astype(np.float32)
-        return array.astype(target)
+        return rounded_once(array, target)
 
 
 def _to_integer(array: Array, kind: DType, target: Any) -> Array:

@@ -54,4 +54,6 @@ LOST_STATE = define("X318", "lost-random-state", "A random state that outlives a
 LIBRARY_CALL = define("X317", "kept-library-call", "A library call whose configuration does not say what it computes.")
 LOST_OPERATION = define("X319", "lost-operation", "An operation that StableHLO lacks, written in others.")
 LOST_COMPUTATION = define("X320", "lost-computation", "A computation that nothing calls.")
+OTHER_MEANING = define("X322", "other-meaning", "An operation to which StableHLO gives another value than HLO does, in "
+                       "the case that is named.", _STABLEHLO)
 LOST_SHAPE = define("X321", "lost-shape", "A shape that denies a size which is set: what comes back says it.")

@@ -262,8 +262,11 @@ class Exporter:
             found = self._notes.judged(instruction, written)
             if written.last is not None and not BESIDE.isdisjoint(instruction.attributes):
                 self._annotate(instruction)
-        if self.options.asynchronous and OPS[instruction.opcode].flow.step is not None:
+        record = OPS[instruction.opcode]
+        if self.options.asynchronous and record.flow.step is not None:
             value = self._in_flight(instruction, value)
+        if record.lowering.parts is not None and (case := record.lowering.parts(instruction)):
+            self._notes.lose(codes.OTHER_MEANING, instruction, case)
         if (found is not NOTHING or written.last is None or written.is_inlined or is_expanded(instruction, written)
                 or self._notes.said(instruction.shape)):
             self._notes.note(instruction, value, operands, written, found)
