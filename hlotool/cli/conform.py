@@ -96,11 +96,6 @@ def run(args: argparse.Namespace) -> int:
         return 2
     import pytest
 
-    # What is tested lies in the current folder, which Python would import from; the workers of -n heed this.
-    os.environ["PYTHONSAFEPATH"] = "1"
-    here = os.path.realpath(os.getcwd())
-    if os.path.realpath(Path(__file__).parents[2]) != here:
-        sys.path[:] = [p for p in sys.path if p and os.path.realpath(p) != here]
     try:
         _require_no_input_is_written(args)
         # pytest: 0 all passed, 1 failures, 2 interrupted or errors while collecting, 3 a bug, 4 usage, 5 no cases

@@ -75,9 +75,11 @@ def _guarded(command: str, given: list[str], program: str, is_process: bool) -> 
     if "--version" in given:
         _print(_version(program))
         return CLEAN
+    from hlotool.process import safe_imports
+
     allowed = os.environ.get("HLOTOOL_ALLOW_CUSTOM_CALLS")
     try:
-        with interruptible():
+        with interruptible(), safe_imports():
             code = _run(command, given, program, is_process)
             sys.stdout.flush()
     except BrokenPipeError:

@@ -92,6 +92,6 @@ def _done(parts: list[RunPart], work: PartWork, engine: str, scheduler: str | No
           watch: Callable[[], None]) -> Iterable[PartDone]:
     if not parts:
         return ()
-    if engine == "dask":
-        return dask(parts, work, processes, watch, scheduler)
+    if engine == "dask" and scheduler is not None:  # without one, starting a cluster here would open ports for others
+        return dask(parts, work, watch, scheduler)
     return local(parts, work, processes, watch)

@@ -9,11 +9,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import multiprocessing
 import os
 import queue
-import shutil
-import tempfile
 import threading
 import time
 from collections import deque
@@ -24,12 +21,13 @@ from hlotool.corpus.codes import NO_ENGINE
 from hlotool.corpus.corpus_inputs import store_environment
 from hlotool.corpus.libraries import library
 from hlotool.corpus.part_work import PartDone, PartWork, Stopped, do_part
-from hlotool.corpus.result_folder import ResultStore, RunPart
+from hlotool.corpus.result_folder import RunPart
 from hlotool.diagnostics import Diagnostic, HloError, visible
 from hlotool.process import Child, processors
 
 #: the engines by name, and who does the work
-ENGINES = {"local": "processes of this machine", "dask": "the workers of a Dask scheduler; of this machine without one"}
+ENGINES = {"local": "processes of this machine",
+           "dask": "the workers of the Dask scheduler at --scheduler; without one, local"}
 #: seconds between two looks at what is going on
 _GLANCE = 0.5
 #: parts that wait at the scheduler for each of its threads
@@ -91,16 +89,15 @@ def _next(done: queue.SimpleQueue[PartDone | BaseException], watch: Callable[[],
         return found
 
 
-def dask(parts: Sequence[RunPart], work: PartWork, processes: int, watch: Callable[[], None],
-         scheduler: str | None = None) -> Iterator[PartDone]:
-    """Do the parts on the workers of a scheduler, or of a cluster of so many processes of this machine.
+def dask(parts: Sequence[RunPart], work: PartWork, watch: Callable[[], None], scheduler: str) -> Iterator[PartDone]:
+    """Do the parts on the workers of the scheduler at an address.
 
     A part whose worker is killed is given to another one; one that ended several workers is done in this process's own
     children. Raises HloError (E174) where the scheduler cannot be reached.
     """
     distributed = library("distributed")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a worker that is killed is no news here
-    with _client(scheduler, processes, work.folder) as client, client.as_current():
+    with _client(scheduler) as client, client.as_current():
         threads = max(1, sum(client.nthreads().values()))
         waiting = iter(parts)
         running = {client.submit(in_worker, work, part, _version(), pure=False): part
@@ -129,56 +126,19 @@ def _result(future: Any, part: RunPart, work: PartWork, watch: Callable[[], None
 
 
 @contextlib.contextmanager
-def _client(scheduler: str | None, processes: int, results: ResultStore) -> Iterator[Any]:
+def _client(scheduler: str) -> Iterator[Any]:
     distributed = library("distributed")
-    if scheduler is not None:
-        try:
-            client = distributed.Client(scheduler, timeout=_TO_REACH, set_as_default=False)
-        except (OSError, ValueError, TimeoutError) as error:
-            raise _no_engine(f"the scheduler {visible(scheduler)} cannot be reached: {error}") from error
-        try:
-            if not client.nthreads():
-                raise _no_engine(f"the scheduler {visible(scheduler)} has no workers")
-            yield client
-        finally:
-            with contextlib.suppress(Exception):  # it may be gone
-                client.close(timeout=_TO_CLOSE)
-        return
-    with _scratch(results) as folder:
-        before = set(multiprocessing.active_children())
-        cluster = client = None
-        try:
-            cluster = distributed.LocalCluster(
-                n_workers=processes, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0,
-                local_directory=folder, silence_logs=logging.CRITICAL)
-            client = distributed.Client(cluster, set_as_default=False)
-            yield client
-        except BaseException:  # an interrupt must not wait for the workers' parts
-            for process in set(multiprocessing.active_children()) - before:
-                process.kill()
-            raise
-        finally:
-            for opened in (client, cluster):
-                if opened is not None:
-                    with contextlib.suppress(Exception):
-                        opened.close(timeout=_TO_CLOSE)
-
-
-@contextlib.contextmanager
-def _scratch(results: ResultStore) -> Iterator[str]:
-    """A folder for what Dask writes beside: in that of the results where this is here, so that a killed run leaves
-    nothing elsewhere, and the next one removes it.
-    """
-    if results.protocol != "file":
-        with tempfile.TemporaryDirectory(prefix="hlotool-dask-", ignore_cleanup_errors=True) as made:
-            yield made
-        return
-    folder = results.at(".dask")
-    shutil.rmtree(folder, ignore_errors=True)
     try:
-        yield folder
+        client = distributed.Client(scheduler, timeout=_TO_REACH, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise _no_engine(f"the scheduler {visible(scheduler)} cannot be reached: {error}") from error
+    try:
+        if not client.nthreads():
+            raise _no_engine(f"the scheduler {visible(scheduler)} has no workers")
+        yield client
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(Exception):  # it may be gone
+            client.close(timeout=_TO_CLOSE)
 
 
 def _no_engine(message: str) -> HloError:

@@ -1,9 +1,10 @@
 """Child processes for work that may crash, hang or grow: what happens to them is an answer, never the caller's end."""
 
-from hlotool.process.child import Child, close_children, shared_child
+from hlotool.process.child import Child, close_children, kept_environment, shared_child
 from hlotool.process.codes import TOO_DEEP, TOO_LARGE
 from hlotool.process.ending import ends_at, seconds_in
 from hlotool.process.failures import Crashed, OutOfMemory, Refusal, TimedOut
+from hlotool.process.isolation import safe_environment, safe_imports
 from hlotool.process.memory import available_memory, bytes_in, free_memory, limit_memory, taken_memory
 from hlotool.process.open_beneath import open_beneath
 from hlotool.process.own_files import OwnFiles, read_plain
@@ -32,11 +33,14 @@ __all__ = [
     "end_user_programs",
     "ends_at",
     "free_memory",
+    "kept_environment",
     "limit_memory",
     "note_progress",
     "open_beneath",
     "processors",
     "read_plain",
+    "safe_environment",
+    "safe_imports",
     "seconds_in",
     "shared_child",
     "supervised",

@@ -29,6 +29,7 @@ from hlotool.diagnostics import HloError
 from hlotool.process.ending import time_left
 from hlotool.process.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.process.frames import LENGTH_BYTES, framed, length_in
+from hlotool.process.isolation import OWN_FOLDER, outside_current
 from hlotool.process.memory import granted_memory
 from hlotool.process.work_clock import Question
 
@@ -144,7 +145,7 @@ class Child:
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
             self._has_answered, self._waited = False, 0.0
             configuration = {"paths": library_paths(), "imports": self.imports, "parent": os.getpid(),
-                             "own": str(Path(__file__).parents[2]),
+                             "own": str(OWN_FOLDER),
                              "has_lasting_parent": threading.current_thread() is threading.main_thread()}
             self._process = subprocess.Popen(
                 [sys.executable, "-I", str(Path(__file__).with_name("worker.py")), json.dumps(configuration)],
@@ -199,9 +200,7 @@ def kept_environment() -> dict[str, str]:
 
 def library_paths() -> list[str]:
     """Return the folders from which a child may import: those of this process, but never the current one."""
-    here = os.getcwd() if os.path.isdir(".") else ""
-    given = [p for p in sys.path if p and os.path.isabs(p) and os.path.realpath(p) != os.path.realpath(here or "/")]
-    return given
+    return outside_current(sys.path)
 
 
 #: environment and use -> the child that all share

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import gzip
 import io
 import json
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +96,18 @@ def is_running(process: int) -> bool:
         return False
 
 
+@contextlib.contextmanager
+def cluster_for(engine: str, workers: int = 2) -> Iterator[str | None]:
+    """The address of a scheduler of this machine for the engine that needs one."""
+    if engine != "dask":
+        yield None
+        return
+    import distributed
+
+    with distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as there:
+        yield there.scheduler_address
+
+
 class Killer:
     """Kills a process of a run once, when some results are there."""
 
@@ -112,8 +126,9 @@ class Killer:
 def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path, engine: str, process: str) -> None:
     names = [f"m{n}" for n in range(60)]
     killer = Killer(process, tmp_path / "out")
-    report = run(FAULTS, folder_of(tmp_path, *names), out=tmp_path / "out", engine=engine, processes=2, most=5,
-                 watch=killer)
+    with cluster_for(engine) as scheduler:
+        report = run(FAULTS, folder_of(tmp_path, *names), out=tmp_path / "out", engine=engine, processes=2, most=5,
+                     watch=killer, scheduler=scheduler)
     assert killer.killed, "no process was found to be killed"
     assert statuses(tmp_path / "out") == dict.fromkeys(names, ("ok", None))
     assert collections.Counter(row["module"] for row in rows(tmp_path / "out", "costs")) == dict.fromkeys(names, 1)
@@ -147,23 +162,6 @@ def test_a_run_that_is_ended_is_taken_up(tmp_path: Path, number: signal.Signals)
     assert main([*words, "--quiet"]) == 0
     assert statuses(out) == dict.fromkeys((*names, *(f"n{n}" for n in range(10)), "pipe"), ("ok", None))
     assert len(rows(out, "costs")) == 21 and {file: file.stat().st_mtime_ns for file in done} == done
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_an_interrupt_ends_every_worker_of_dask(tmp_path: Path) -> None:
-    pipe, out = tmp_path / "pipe.hlo", tmp_path / "out"
-    os.mkfifo(pipe)
-    words = ["corpus", "cost", str(folder_of(tmp_path, "m0")), str(pipe), "-o", str(out), "--part", "1", "-n", "1"]
-    process = subprocess.Popen([sys.executable, "-m", "hlotool", *words, "--engine", "dask"], stderr=subprocess.PIPE,
-                               text=True)
-    wait_until(lambda: list(out.glob("inputs/part-*")))
-    below = children_of(process.pid, "")
-    assert len(below) > 3  # who works, the workers' keeper, a worker, its child
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 130 and "interrupted; 1 of 2 files have their row" in said
-    wait_until(lambda: not any(map(is_running, below)))
-    assert not (out / ".dask").exists()
 
 
 def test_what_is_new_changed_or_gone_is_heeded(tmp_path: Path) -> None:
@@ -417,7 +415,9 @@ def test_engines_give_the_same(tmp_path: Path, engine: str) -> None:
     """And several modules in a file, one of which is none."""
     folder = folder_of(tmp_path, *(f"m{n}" for n in range(4)))
     (folder / "several.hlo").write_text(f"{text('one')}\n{text('two').replace('negate(', 'negate')}\n{text('three')}")
-    report = run(TASKS["index"], folder, out=tmp_path / "out", engine=engine, processes=2, most=2)
+    with cluster_for(engine) as scheduler:
+        report = run(TASKS["index"], folder, out=tmp_path / "out", engine=engine, processes=2, most=2,
+                     scheduler=scheduler)
     assert report.statuses == {"ok": 4, "unusable": 1}
     [bad] = [row for row in rows(tmp_path / "out") if row["status"] != "ok"]
     assert bad["modules"] == 2 and bad["line"] == 10 and bad["code"].startswith("P")
@@ -445,9 +445,10 @@ def test_a_part_that_ends_its_workers_is_done_here(tmp_path: Path) -> None:
 
     names = [f"m{n}" for n in range(9)]
     killer = Killer("spawn_main", tmp_path / "out")
-    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
-        report = run(FAULTS, folder_of(tmp_path, *names), out=tmp_path / "out", engine="dask", processes=1, most=2,
-                     watch=killer)
+    allowed = dask.config.set({"distributed.scheduler.allowed-failures": 0})
+    with allowed, cluster_for("dask", workers=1) as scheduler:
+        report = run(FAULTS, folder_of(tmp_path, *names), out=tmp_path / "out", engine="dask", most=2, watch=killer,
+                     scheduler=scheduler)
     assert killer.killed and report.statuses == {"ok": 9}
     assert statuses(tmp_path / "out") == dict.fromkeys(names, ("ok", None))
 
@@ -462,7 +463,7 @@ def test_a_package_that_is_missing_is_named(tmp_path: Path, name: str, monkeypat
     monkeypatch.setitem(sys.modules, name, None)
     given = "memory://dumps" if name == "fsspec" else str(folder)  # files here are read without it
     words = ["find", "negate", index] if name == "duckdb" else [
-        "corpus", "lint", given, "-o", str(tmp_path / "out"), "--engine", "dask"]
+        "corpus", "lint", given, "-o", str(tmp_path / "out"), "--engine", "dask", "--scheduler", "tcp://127.0.0.1:9"]
     assert main(words) == 2
     said = capsys.readouterr().err
     assert "R170" in said and f"needs the package {name}" in said and "pip install 'hlotool[corpus]'" in said
@@ -475,6 +476,14 @@ def test_a_scheduler_that_is_not_there_is_said_to_be_none(tmp_path: Path, capsys
     assert main([*words, "--engine", "dask", "--scheduler", "tcp://127.0.0.1:9"]) == 1
     assert "E174" in capsys.readouterr().err
     assert main([*words, "--scheduler", "tcp://127.0.0.1:9"]) == 2
+
+
+def test_dask_without_a_scheduler_is_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cluster of Dask's on this machine listens on addresses that every user of it reaches."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert main(["corpus", "lint", str(folder_of(tmp_path, "m0")), "-o", str(tmp_path / "out"), "--engine", "dask",
+                 "--quiet"]) == 0
+    assert statuses(tmp_path / "out") == {"m0": ("ok", None)}
 
 
 def test_nothing_of_the_extra_is_loaded_without_need() -> None:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from hlotool.process import die_with_parent, open_beneath
+from hlotool.process import die_with_parent, kept_environment, open_beneath, safe_environment
 from hlotool.serve.mcp.bounded import MOST, bounded
 
 #: seconds for one answer
@@ -212,7 +212,7 @@ class Tools:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-P", "-m", "hlotool", *words, stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=place,
-            env={**os.environ, "NO_COLOR": "1"}, start_new_session=True,
+            env={**kept_environment(), **safe_environment(), "NO_COLOR": "1"}, start_new_session=True,
             preexec_fn=functools.partial(die_with_parent, os.getpid()))
         try:
             out, said = await asyncio.wait_for(process.communicate(), self.seconds)
