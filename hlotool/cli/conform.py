@@ -28,6 +28,7 @@ from hlotool.cli.option_values import seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import note_read, require_beside, write_beside
 from hlotool.diagnostics import HloError
+from hlotool.process import files_below
 
 #: our option -> that of the plugin, or of pytest; with a value
 _VALUES = {
@@ -125,7 +126,7 @@ def _require_no_input_is_written(args: argparse.Namespace) -> None:
     """Raises HloError (R120) where a report would take the place of something that is read."""
     for name in (*args.paths, *getattr(args, "from"), *args.against, *args.expectations):
         path = Path(name.partition("::")[0])
-        for file in path.rglob("*.hlo") if path.is_dir() else (path,):
+        for file in files_below(str(path), lambda name: name.endswith(".hlo")) if path.is_dir() else (path,):
             note_read(file)
     for name in (*args.json, *args.html, *args.junitxml):
         require_beside(name)

@@ -25,6 +25,7 @@ from hlotool.cli.console import INTERRUPTED, complain
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.diagnostics import Diagnostic, HloError, visible
+from hlotool.process import files_below
 
 if TYPE_CHECKING:
     from hlotool.fuzzing import Plan, Tally
@@ -116,7 +117,9 @@ def _plan(args: argparse.Namespace) -> Plan:
 
 
 def _files(path: Path) -> list[Path]:
-    return sorted(f for f in path.rglob("*") if f.suffix in _SUFFIXES and f.is_file()) if path.is_dir() else [path]
+    if not path.is_dir():
+        return [path]
+    return sorted(f for f in map(Path, files_below(str(path), lambda name: name.endswith(_SUFFIXES))) if f.is_file())
 
 
 @contextlib.contextmanager

@@ -56,5 +56,5 @@ def files_to_rewrite(paths: Iterable[str]) -> list[str]:
     """The files of paths, folders and patterns, each once however it is named. Raises HloError (R001, R002)."""
     found: list[str] = []
     for path in paths:
-        found += [path] if path == "-" else [os.fspath(file) for file in files_of(path)]
+        found += [path] if path == "-" else [os.fspath(file) for file in files_of(path, follows=False)]
     return each_once(found)

@@ -28,7 +28,7 @@ def fix_paths(args: argparse.Namespace, settings: Settings) -> int:
     from hlotool.linting import find_files, fix_file
 
     changed, made, is_unreadable = 0, 0, False
-    for name in each_once(find_files(args.paths, settings)[0]):
+    for name in each_once(find_files(args.paths, settings, follows=False)[0]):
         try:
             file = read_hlo_file(name)
             fixed = fix_file(file.text, file.name, settings.of_file(name), unsafe=args.unsafe_fixes)

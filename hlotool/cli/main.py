@@ -25,6 +25,8 @@ from hlotool.cli.whole_files import forget_read
 #: names of arguments that are files or folders
 _PATHS = re.compile(r"FILE|PATH|FOLDER|MODULE|OTHER|BEFORE|AFTER|OUT\b")
 CLEAN, FINDINGS, UNUSABLE = 0, 1, 2
+#: links that were passed over of which the names are told
+_MOST_LINKS = 10
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -121,7 +123,7 @@ def _run(command: str, given: list[str], program: str, is_process: bool) -> int:
 
     if is_process and is_watching(args):
         return watched(args.paths, program)
-    run = printing_to_file(_on_executors(module.run))
+    run = printing_to_file(_on_executors(_telling_of_links(module.run, program)))
     return _reported(lambda: within_limits(command, args, run, is_process), program)
 
 
@@ -141,6 +143,22 @@ def _on_executors(run: Callable[[argparse.Namespace], int]) -> Callable[[argpars
         return run(args)
 
     return running
+
+
+def _telling_of_links(run: Callable[[argparse.Namespace], int], program: str) -> Callable[[argparse.Namespace], int]:
+    """A command that tells which links it found in folders and passed over."""
+    from hlotool.diagnostics.render import counted
+    from hlotool.process import passed_over
+
+    def telling(args: argparse.Namespace) -> int:
+        try:
+            return run(args)
+        finally:
+            if links := passed_over():
+                shown = ", ".join(links[:_MOST_LINKS]) + (" ..." if len(links) > _MOST_LINKS else "")
+                complain(f"{program}: passed over {counted(len(links), 'link')} found in folders: {shown}")
+
+    return telling
 
 
 def _reported(work: Callable[[], int], program: str) -> int:

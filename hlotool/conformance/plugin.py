@@ -44,7 +44,7 @@ from hlotool.conformance.suites import DESCRIPTION, checked_names, descriptions,
 from hlotool.diagnostics import HloError, visible, visible_lines
 from hlotool.execution import describe_executor, executor_name, executor_names
 from hlotool.ops import OPS
-from hlotool.process import close_children, ends_at, seconds_in
+from hlotool.process import close_children, ends_at, leads_out, seconds_in
 
 #: how failures show in the row of dots
 _LETTERS = {Status.MISMATCH: "M", Status.COMPILE_ERROR: "C", Status.RUN_ERROR: "R", Status.CRASH: "X",
@@ -108,8 +108,12 @@ def pytest_collect_directory(path: pathlib.Path, parent: pytest.Collector) -> py
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_ignore_collect(collection_path: pathlib.Path) -> bool | None:
-    """Nothing but cases is collected: other plugins would run what stands in other files."""
+def pytest_ignore_collect(collection_path: pathlib.Path, config: pytest.Config) -> bool | None:
+    """Nothing but cases is collected: other plugins would run what stands in other files; no link out of a folder."""
+    given = (config.invocation_params.dir / name.partition("::")[0] for name in config.args)
+    above = [folder for folder in given if folder in collection_path.parents]
+    if collection_path.is_symlink() and above and all(leads_out(str(collection_path), str(f)) for f in above):
+        return True
     is_ours = collection_path.is_dir() or collection_path.suffix == ".hlo" or collection_path == DESCRIPTION
     return None if is_ours else True
 

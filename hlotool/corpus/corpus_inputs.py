@@ -21,6 +21,7 @@ from hlotool.corpus.libraries import library
 from hlotool.corpus.result_tables import plain
 from hlotool.diagnostics import Diagnostic, HloError, reason_of, visible
 from hlotool.dumps import other_kind
+from hlotool.process import files_below, files_fitting
 from hlotool.text.input_files import NO_FILES, SUFFIXES, UNREADABLE, read_stream
 
 #: suffixes of archives -> fsspec's name of the file system in them
@@ -145,12 +146,9 @@ def _files(protocol: str, path: str, word: str) -> Iterator[CorpusInput]:
 
 def _local_files(path: str) -> Iterator[CorpusInput]:
     if os.path.isdir(path):
-        for folder, inner, names in os.walk(path, onerror=_raised):
-            inner.sort()
-            files = [os.path.join(folder, name) for name in sorted(names) if _is_of_corpus(name)]
-            yield from (_local(file) for file in files if os.path.isfile(file))
+        yield from (_local(f) for f in files_below(path, _is_of_corpus, onerror=_raised) if os.path.isfile(f))
     elif not os.path.lexists(path) and glob.has_magic(path):
-        yield from (_local(file) for file in sorted(glob.glob(path, recursive=True)) if os.path.isfile(file))
+        yield from map(_local, files_fitting(path))
     else:
         os.stat(path)
         yield _local(path)

@@ -18,6 +18,7 @@ from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.dumps.codes import NO_CHAIN, NOT_A_DUMP
 from hlotool.dumps.dump_names import DumpName, dump_name, other_kind, without_suffix
 from hlotool.ir import HloModule, Source
+from hlotool.process import files_below
 from hlotool.text.input_files import SUFFIXES, Input, bytes_of, files_of, inputs_of, plain_text, uncompressed
 
 #: the line that MLIR prints in front of each dump of --mlir-print-ir-after-all
@@ -56,10 +57,13 @@ class SortedFolder:
         return Counter(kind for kind in self.others.values() if kind)
 
 
-def sort_folder(path: str) -> SortedFolder:
-    """Return the files of a folder sorted by names and, for plain texts, by their first lines."""
+def sort_folder(path: str, *, follows: bool = True) -> SortedFolder:
+    """Return the files of a folder sorted by names and, for plain texts, by their first lines.
+
+    Links out of the folder are not among them, without `follows` no links at all.
+    """
     folder = SortedFolder(path)
-    names = sorted(os.path.join(where, name) for where, _, files in os.walk(path) for name in files)
+    names = sorted(files_below(path, follows=follows))
     dumps = {f for f in names if _is_xla_dump(f)}
     texts = {without_suffix(f): f for f in dumps if not f.removesuffix(".gz").endswith(".pb")}
     for file in names:

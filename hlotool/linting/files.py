@@ -17,6 +17,7 @@ from hlotool.ir import HloModule, Source, no_collection
 from hlotool.linting.codes import INTERNAL, WORKER_DIED
 from hlotool.linting.linter import lint_module
 from hlotool.linting.settings import Settings
+from hlotool.process import files_fitting
 from hlotool.text.input_files import Input, joined, read_inputs
 
 #: makes the module of an input, of HLO text by nothing but reading it; raises HloError
@@ -104,17 +105,20 @@ def _statement(source: Source | None, found: Diagnostic) -> tuple[str, str]:
     return (name[1] if name else "", line)
 
 
-def find_files(paths: Iterable[str], settings: Settings) -> tuple[list[str], Counter[str]]:
-    """Files to lint, folders sorted out and patterns resolved; and what was skipped in the folders."""
+def find_files(paths: Iterable[str], settings: Settings, *, follows: bool = True) -> tuple[list[str], Counter[str]]:
+    """Files to lint, folders sorted out and patterns resolved; and what was skipped in the folders.
+
+    Without `follows` no link that is found is among them.
+    """
     found: list[str] = []
     skipped: Counter[str] = Counter()
     for path in paths:
         if not os.path.exists(path) and glob.has_magic(path):
-            found += sorted(f for f in glob.glob(path, recursive=True) if os.path.isfile(f)) or [path]
+            found += files_fitting(path, follows=follows) or [path]
         elif not os.path.isdir(path):
             found.append(path)
         else:
-            folder = sort_folder(path)
+            folder = sort_folder(path, follows=follows)
             kept = [f for f in folder.files if not settings.fits(f, settings.exclude)]
             skipped += folder.skipped
             skipped["excluded"] += len(folder.files) - len(kept)

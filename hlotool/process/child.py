@@ -29,8 +29,8 @@ from hlotool.diagnostics import HloError
 from hlotool.process.ending import time_left
 from hlotool.process.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.process.frames import LENGTH_BYTES, framed, length_in
-from hlotool.process.isolation import OWN_FOLDER, outside_current
 from hlotool.process.memory import granted_memory
+from hlotool.process.safe_imports import OWN_FOLDER, outside_current
 from hlotool.process.work_clock import Question
 
 #: seconds for a process to end by itself when nobody asks any more

@@ -18,6 +18,7 @@ from typing import BinaryIO
 from hlotool.diagnostics import Diagnostic, HloError, define, nearest, reason_of
 from hlotool.grammars import terminal
 from hlotool.ir import Source
+from hlotool.process import files_below, files_fitting
 from hlotool.text.tokens import ANY_COMMENT
 
 UNREADABLE = define("R001", "unreadable-file", "a file that is missing, may not be read or is not whole")
@@ -74,23 +75,30 @@ def read_inputs(paths: Iterable[str | Path], stdin: BinaryIO | None = None) -> I
             yield from inputs_of(bytes_of(file), str(file))
 
 
-def files_of(given: str | Path) -> list[Path]:
-    """Return the files that a path of a command line stands for. Raises HloError (R001, R002) where there are none."""
+def files_of(given: str | Path, *, follows: bool = True) -> list[Path]:
+    """Return the files that a path of a command line stands for. Raises HloError (R001, R002) where there are none.
+
+    Of what is found in a folder links out of it are no part (folder_files.py), without `follows` no links at all.
+    """
     if not str(given):
         raise _problem(UNREADABLE, "an empty word is no path", "", "the current folder is `.`; is a variable empty?")
     path = Path(given)
     if path.is_dir():
-        found = sorted(f for f in path.rglob("*") if f.is_file() and f.name.removesuffix(".gz").endswith(SUFFIXES))
+        found = sorted(f for f in map(Path, files_below(str(path), _is_known, follows=follows)) if f.is_file())
         if not found:
             raise _problem(NO_FILES, f"the folder {path} holds no HLO or MLIR file", str(path),
                            f"files are known by their suffixes: {' '.join(SUFFIXES)}, each also with .gz")
         return found
     if not path.exists() and glob.has_magic(str(path)):
-        found = sorted(Path(f) for f in glob.glob(str(path), recursive=True) if Path(f).is_file())
+        found = [Path(f) for f in files_fitting(str(path), follows=follows)]
         if not found:
             raise _problem(NO_FILES, f"no file fits the pattern {path}", str(path))
         return found
     return [path]
+
+
+def _is_known(name: str) -> bool:
+    return name.removesuffix(".gz").endswith(SUFFIXES)
 
 
 def bytes_of(file: Path) -> bytes:
