@@ -32,6 +32,7 @@ SIDE_DOORS = {
     "hlotool.diagnostics.fingerprint": "what baselines keep; only linting reads those",
     "hlotool.ops.lowering": "what stands between lowerings and the converter",
     "hlotool.ops.values": "values as the evaluator holds them",
+    "hlotool.text.folder_files": "files in folders; only commands look for those",
     "hlotool.text.input_files": "files and streams; only commands read those",
     "hlotool.stablehlo.artifact": "needs jaxlib",
     "hlotool.serve.lsp.server": "needs pygls",

@@ -28,7 +28,7 @@ from hlotool.cli.option_values import seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import note_read, require_beside, write_beside
 from hlotool.diagnostics import HloError
-from hlotool.process import files_below
+from hlotool.text.folder_files import files_below
 
 #: our option -> that of the plugin, or of pytest; with a value
 _VALUES = {

@@ -25,7 +25,7 @@ from hlotool.cli.console import INTERRUPTED, complain
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.diagnostics import Diagnostic, HloError, visible
-from hlotool.process import files_below
+from hlotool.text.folder_files import files_below
 
 if TYPE_CHECKING:
     from hlotool.fuzzing import Plan, Tally

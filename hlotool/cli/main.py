@@ -148,7 +148,7 @@ def _on_executors(run: Callable[[argparse.Namespace], int]) -> Callable[[argpars
 def _telling_of_links(run: Callable[[argparse.Namespace], int], program: str) -> Callable[[argparse.Namespace], int]:
     """A command that tells which links it found in folders and passed over."""
     from hlotool.diagnostics.render import counted
-    from hlotool.process import passed_over
+    from hlotool.text.folder_files import passed_over
 
     def telling(args: argparse.Namespace) -> int:
         try:

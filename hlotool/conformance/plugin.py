@@ -44,7 +44,8 @@ from hlotool.conformance.suites import DESCRIPTION, checked_names, descriptions,
 from hlotool.diagnostics import HloError, visible, visible_lines
 from hlotool.execution import describe_executor, executor_name, executor_names
 from hlotool.ops import OPS
-from hlotool.process import close_children, ends_at, leads_out, seconds_in
+from hlotool.process import close_children, ends_at, seconds_in
+from hlotool.text.folder_files import leads_out
 
 #: how failures show in the row of dots
 _LETTERS = {Status.MISMATCH: "M", Status.COMPILE_ERROR: "C", Status.RUN_ERROR: "R", Status.CRASH: "X",

@@ -21,7 +21,7 @@ from hlotool.corpus.libraries import library
 from hlotool.corpus.result_tables import plain
 from hlotool.diagnostics import Diagnostic, HloError, reason_of, visible
 from hlotool.dumps import other_kind
-from hlotool.process import files_below, files_fitting
+from hlotool.text.folder_files import files_below, files_fitting
 from hlotool.text.input_files import NO_FILES, SUFFIXES, UNREADABLE, read_stream
 
 #: suffixes of archives -> fsspec's name of the file system in them

@@ -18,7 +18,7 @@ from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.dumps.codes import NO_CHAIN, NOT_A_DUMP
 from hlotool.dumps.dump_names import DumpName, dump_name, other_kind, without_suffix
 from hlotool.ir import HloModule, Source
-from hlotool.process import files_below
+from hlotool.text.folder_files import files_below
 from hlotool.text.input_files import SUFFIXES, Input, bytes_of, files_of, inputs_of, plain_text, uncompressed
 
 #: the line that MLIR prints in front of each dump of --mlir-print-ir-after-all

@@ -17,7 +17,7 @@ from hlotool.ir import HloModule, Source, no_collection
 from hlotool.linting.codes import INTERNAL, WORKER_DIED
 from hlotool.linting.linter import lint_module
 from hlotool.linting.settings import Settings
-from hlotool.process import files_fitting
+from hlotool.text.folder_files import files_fitting
 from hlotool.text.input_files import Input, joined, read_inputs
 
 #: makes the module of an input, of HLO text by nothing but reading it; raises HloError

@@ -4,7 +4,6 @@ from hlotool.process.child import Child, close_children, kept_environment, share
 from hlotool.process.codes import TOO_DEEP, TOO_LARGE
 from hlotool.process.ending import ends_at, seconds_in
 from hlotool.process.failures import Crashed, OutOfMemory, Refusal, TimedOut
-from hlotool.process.folder_files import files_below, files_fitting, leads_out, passed_over
 from hlotool.process.memory import available_memory, bytes_in, free_memory, limit_memory, taken_memory
 from hlotool.process.open_beneath import open_beneath
 from hlotool.process.own_files import OwnFiles, read_plain
@@ -33,15 +32,11 @@ __all__ = [
     "die_with_parent",
     "end_user_programs",
     "ends_at",
-    "files_below",
-    "files_fitting",
     "free_memory",
     "kept_environment",
-    "leads_out",
     "limit_memory",
     "note_progress",
     "open_beneath",
-    "passed_over",
     "processors",
     "read_plain",
     "safe_environment",

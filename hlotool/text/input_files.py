@@ -18,7 +18,7 @@ from typing import BinaryIO
 from hlotool.diagnostics import Diagnostic, HloError, define, nearest, reason_of
 from hlotool.grammars import terminal
 from hlotool.ir import Source
-from hlotool.process import files_below, files_fitting
+from hlotool.text.folder_files import files_below, files_fitting
 from hlotool.text.tokens import ANY_COMMENT
 
 UNREADABLE = define("R001", "unreadable-file", "a file that is missing, may not be read or is not whole")

@@ -7,7 +7,7 @@ import pathlib
 import pytest
 
 from hlotool.cli import main
-from hlotool.process import files_below, files_fitting, passed_over
+from hlotool.text.folder_files import files_below, files_fitting, passed_over
 
 TEXT = "HloModule m\nENTRY e { x = f32[2] parameter(0)\n  d = f32[2] tanh(x)\n  ROOT y = f32[2] negate(x) }\n"
 
