@@ -5,23 +5,27 @@ Whatever is wrong in one is a diagnostic at its line.
 
 from __future__ import annotations
 
+import functools
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from hlotool.diagnostics import Diagnostic, HloError, Severity, at, did_you_mean, reason_of
+from hlotool.diagnostics import CODES, Diagnostic, HloError, Severity, at, did_you_mean, find_code, reason_of
 from hlotool.ir import Source
 from hlotool.linting.codes import BAD_FILE, BAD_SETTING, UNKNOWN_RULE, UNKNOWN_SETTING
-from hlotool.linting.config_places import KeyPath, place_of
+from hlotool.linting.config_places import MOST_BYTES, KeyPath, KeyPlaces
 from hlotool.linting.plugins import load_plugins
 from hlotool.linting.settings import FAIL_ON, SEVERITIES, Override, Settings
 from hlotool.passes.lints import CATEGORIES, RULES
 from hlotool.passes.verify import PROFILES
 from hlotool.process import read_plain
 
+#: problems of one code that are told
+_MOST_OF_A_CODE = 10
 _Check: TypeAlias = Callable[["_SettingsReader", KeyPath, Any], Any]
 
 
@@ -29,10 +33,10 @@ def read_config(file: Path, *, is_chosen: bool = True) -> Settings:
     """The settings of a configuration file. Raises HloError with everything that is wrong in it.
 
     One that nobody chose, found upward from what is linted, may not name plugins unless the current folder is in its
-    tree: it came with the files, and plugins are code.
+    tree: it came with the files, and plugins are code. Nor may it name a baseline outside of its tree.
     """
     try:
-        text = read_plain(file, BAD_FILE, "the configuration").decode("utf-8")
+        text = read_plain(file, BAD_FILE, "the configuration", MOST_BYTES).decode("utf-8")
     except UnicodeDecodeError as error:
         problem = Diagnostic(BAD_FILE, f"the configuration cannot be read: {reason_of(error)}", filename=str(file))
         raise HloError([problem]) from error
@@ -51,10 +55,12 @@ def read_config(file: Path, *, is_chosen: bool = True) -> Settings:
     reader = _SettingsReader(source, start)
     reader.may_load = is_chosen or Path.cwd().is_relative_to(file.resolve().parent)
     changes = reader.table((), tables, KEYS)
-    if reader.problems:
-        raise HloError(reader.problems)
-    settings = _made(changes)
     root = file.resolve().parent
+    if not is_chosen and not (root / changes.get("baseline", "")).resolve().is_relative_to(root):
+        reader.problem(BAD_SETTING, "the baseline lies outside of the folder of the configuration", ("baseline",),
+                       help="name the configuration with --config to let it")
+    reader.raise_problems()
+    settings = _made(changes)
     return replace(settings, root=str(root), file=str(file),
                    baseline=str(root / settings.baseline) if settings.baseline else "")
 
@@ -69,8 +75,7 @@ def changes_of(values: Mapping[str, Any], filename: str, profiles: Iterable[str]
     reader = _SettingsReader(Source("", filename), ())
     reader.profiles = (*PROFILES, *profiles)
     changes = reader.table((), values, KEYS)
-    if reader.problems:
-        raise HloError(reader.problems)
+    reader.raise_problems()
     return changes
 
 
@@ -91,18 +96,34 @@ class _SettingsReader:
     def __init__(self, source: Source, start: KeyPath) -> None:
         self.source = source
         self.start = start
-        self.problems: list[Diagnostic] = []
+        self._places = KeyPlaces(source.text)
+        self._problems: list[Diagnostic] = []
+        self._counts: Counter[str] = Counter()
         self.profiles: tuple[str, ...] = PROFILES
         #: whether plugins may be loaded
         self.may_load = True
 
-    def problem(self, code: str, message: str, path: KeyPath, value: Any = None, help: str = "") -> None:
-        """Report at a key, or at a string of its value."""
-        if not self.source.text:
-            self.problems.append(Diagnostic(code, message, filename=self.source.filename, help=help))
+    def problem(self, code: str, message: str, path: KeyPath, value: Any = None,
+                help: str | Callable[[], str] = "") -> None:
+        """Report at a key, or at a string of its value; of each code the first ones are told, the others counted."""
+        self._counts[code] += 1
+        if self._counts[code] > _MOST_OF_A_CODE:
             return
-        start, end = place_of(self.source.text, (*self.start, *path), value)
-        self.problems.append(at(self.source, start, end, code, message, severity=Severity.ERROR, help=help))
+        help = help if isinstance(help, str) else help()
+        if not self.source.text:
+            self._problems.append(Diagnostic(code, message, filename=self.source.filename, help=help))
+            return
+        start, end = self._places.place_of((*self.start, *path), value)
+        self._problems.append(at(self.source, start, end, code, message, severity=Severity.ERROR, help=help))
+
+    def raise_problems(self) -> None:
+        """Raises HloError where there are problems."""
+        for code, count in self._counts.items():
+            if (more := count - _MOST_OF_A_CODE) > 0:
+                said = f"{more} more problem{'' if more == 1 else 's'} of this kind"
+                self._problems.append(Diagnostic(code, said, filename=self.source.filename))
+        if self._problems:
+            raise HloError(self._problems)
 
     def table(self, path: KeyPath, values: Any, keys: Mapping[str, _Check]) -> dict[str, Any]:
         """The checked values of a table, names with underscores."""
@@ -116,7 +137,7 @@ class _SettingsReader:
             check = keys.get(key.replace("_", "-"))
             if check is None:
                 self.problem(UNKNOWN_SETTING, f"there is no setting {key}", (*path, key),
-                             help=did_you_mean(key, keys) or f"there are {', '.join(keys)}")
+                             help=functools.partial(_advice, key, keys, f"there are {', '.join(keys)}"))
                 continue
             found[key.replace("-", "_")] = check(self, (*path, key), value)
         if "per_file_ignores" in found:
@@ -134,6 +155,18 @@ class _SettingsReader:
                 self.problem(BAD_SETTING, "a configuration of another folder than the current one loads no plugins",
                              ("plugins",), help="name the file with --config to let it")
 
+    @functools.cached_property
+    def selectors(self) -> set[str]:
+        """Codes, names and categories, those of plugins that are loaded included."""
+        return {"ALL", *CODES, *(c.name for c in CODES.values()), *CATEGORIES.values(),
+                *(r.category for r in RULES.values())}
+
+    def is_selector(self, selector: str) -> bool:
+        """Return True if a selector names rules: a code, the beginning of one, a name, a category or ALL."""
+        if selector in self.selectors or find_code(selector) or find_code(f"{selector}-c1"):
+            return True
+        return re.fullmatch(r"[A-Z]+\d*", selector) is not None and any(code.startswith(selector) for code in CODES)
+
     def wrong(self, path: KeyPath, value: Any, wanted: str) -> None:
         """Report a value that is not what its key takes."""
         self.problem(BAD_SETTING, f"{_name(path)} is {_shown(value)}; it is {wanted}", path,
@@ -146,6 +179,10 @@ def _name(path: KeyPath) -> str:
 
 def _shown(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _advice(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    return did_you_mean(word, known) or otherwise
 
 
 def _switch(reader: _SettingsReader, path: KeyPath, value: Any) -> bool:
@@ -189,7 +226,7 @@ def _one_of(words: Iterable[str]) -> _Check:
     def check(reader: _SettingsReader, path: KeyPath, value: Any) -> str:
         if not isinstance(value, str) or value not in words:
             reader.problem(BAD_SETTING, f"{_name(path)} is {_shown(value)}; it is one of {', '.join(words)}", path,
-                           value if isinstance(value, str) else None, did_you_mean(str(value), words))
+                           value if isinstance(value, str) else None, functools.partial(_advice, str(value), words))
         return str(value)
     return check
 
@@ -202,9 +239,14 @@ def _profile(reader: _SettingsReader, path: KeyPath, value: Any) -> str:
 def _selectors(reader: _SettingsReader, path: KeyPath, value: Any) -> tuple[str, ...]:
     found = _texts(reader, path, value)
     for selector in found:
-        if problem := unknown_selector(selector):
-            reader.problem(UNKNOWN_RULE, problem[0], path, selector, problem[1])
+        _require_selector(reader, selector, path, selector)
     return found
+
+
+def _require_selector(reader: _SettingsReader, selector: str, path: KeyPath, value: str | None = None) -> None:
+    if not reader.is_selector(selector):
+        reader.problem(UNKNOWN_RULE, f"no rule is called {selector}", path, value, functools.partial(
+            _advice, selector, reader.selectors, "`hlo-lint --rules` lists codes, names and categories"))
 
 
 def _severities(reader: _SettingsReader, path: KeyPath, value: Any) -> dict[str, str]:
@@ -212,8 +254,7 @@ def _severities(reader: _SettingsReader, path: KeyPath, value: Any) -> dict[str,
         reader.wrong(path, value, "a table of codes and severities")
         return {}
     for selector, severity in value.items():
-        if problem := unknown_selector(selector):
-            reader.problem(UNKNOWN_RULE, problem[0], (*path, selector), help=problem[1])
+        _require_selector(reader, selector, (*path, selector))
         _one_of(SEVERITIES)(reader, (*path, selector), severity)
     return dict(value)
 
@@ -266,7 +307,7 @@ def _rule_options(reader: _SettingsReader, path: KeyPath, value: Any) -> dict[st
         rule = next((r for r in RULES.values() if name in (r.name, r.code)), None)
         if rule is None:
             reader.problem(UNKNOWN_RULE, f"there is no rule {name}", (*path, name),
-                           help=did_you_mean(name, (n for r in RULES.values() for n in (r.name, r.code))))
+                           help=functools.partial(_advice, name, [n for r in RULES.values() for n in (r.name, r.code)]))
             continue
         checks = {option.replace("_", "-"): _like(default) for option, default in rule.options.items()}
         found[rule.name] = reader.table((*path, name), options, checks)
@@ -296,16 +337,3 @@ KEYS: Mapping[str, _Check] = {
     "unused-suppressions": _switch, "require-reason": _switch, "plugins": _plugins, "per-file-ignores": _per_file,
     "overrides": _overrides, "profiles": _profiles,
 }
-
-
-def unknown_selector(selector: str) -> tuple[str, str] | None:
-    """Return message and advice for a selector that no rule fits; None for one that some fit."""
-    from hlotool.diagnostics import CODES, find_code
-
-    names = [*CODES, *(c.name for c in CODES.values()), *CATEGORIES.values(), *(r.category for r in RULES.values())]
-    if selector == "ALL" or selector in names or find_code(selector) or find_code(f"{selector}-c1"):
-        return None
-    if re.fullmatch(r"[A-Z]+\d*", selector) and any(code.startswith(selector) for code in CODES):
-        return None
-    return (f"no rule is called {selector}",
-            did_you_mean(selector, names) or "`hlo-lint --rules` lists codes, names and categories")

@@ -16,6 +16,8 @@ from hlotool.process import read_plain
 KeyPath: TypeAlias = tuple[str | int, ...]
 #: names of configuration files
 NAMES = ("hlotool.toml", "pyproject.toml")
+#: bytes of a configuration at most
+MOST_BYTES = 1 << 20
 
 _HEADER = re.compile(r"^[ \t]*+(\[\[?+)[ \t]*+([^\]\n]++)\]\]?", re.M)
 _PART = r"""(?:[\w\-]+|"[^"\n]*"|'[^'\n]*')"""
@@ -35,28 +37,35 @@ def find_config(paths: Iterable[Path]) -> Path | None:
 
 def _has_table(file: Path) -> bool:
     try:
-        text = read_plain(file, BAD_FILE, "the configuration").decode("utf-8")
+        text = read_plain(file, BAD_FILE, "the configuration", MOST_BYTES).decode("utf-8")
     except (HloError, UnicodeDecodeError):
         return False
     return re.search(r"^[ \t]*+\[++\s*+tool\s*+\.\s*+hlotool\b", text, re.M) is not None
 
 
-def place_of(text: str, path: KeyPath, value: str | None = None) -> tuple[int, int]:
-    """The range of the key at a path, or of a string in its value; of the nearest table around it, if need be."""
-    best: tuple[int, int, int, int] = (0, 0, 1, len(text))
-    for found, start, end, stop in _keys(text):
-        if len(found) > best[0] and path[:len(found)] == found:
-            best = (len(found), start, end, stop)
-    _, start, end, stop = best
-    if value is not None:
-        quoted = re.compile(rf"""["']{re.escape(value)}["']""").search(text, end, stop)
-        if quoted:
-            return quoted.span()
-    if best[0] < len(path) and isinstance(path[-1], str):  # within an inline table
-        inner = re.compile(rf"""(?<![\w\-])["']?{re.escape(path[-1])}["']?(?=\s*=)""").search(text, end, stop)
-        if inner:
-            return inner.span()
-    return start, end
+class KeyPlaces:
+    """The places of the tables and keys of a text, found in one pass."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        #: path -> the range of the key, and where the next one begins
+        self._places: dict[KeyPath, tuple[int, int, int]] = {}
+        for path, start, end, stop in _keys(text):
+            self._places.setdefault(path, (start, end, stop))
+
+    def place_of(self, path: KeyPath, value: str | None = None) -> tuple[int, int]:
+        """The range of the key at a path, or of a string in its value; of the nearest table around it, if need be."""
+        known = next((n for n in range(len(path), 0, -1) if path[:n] in self._places), 0)
+        start, end, stop = self._places[path[:known]] if known else (0, 1, len(self.text))
+        if value is not None:
+            quoted = re.compile(rf"""["']{re.escape(value)}["']""").search(self.text, end, stop)
+            if quoted:
+                return quoted.span()
+        if known < len(path) and isinstance(path[-1], str):  # within an inline table
+            inner = re.compile(rf"""(?<![\w\-])["']?{re.escape(path[-1])}["']?(?=\s*=)""").search(self.text, end, stop)
+            if inner:
+                return inner.span()
+        return start, end
 
 
 def _keys(text: str) -> Iterator[tuple[KeyPath, int, int, int]]:

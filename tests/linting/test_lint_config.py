@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import json
 import pathlib
@@ -15,7 +16,7 @@ import pytest
 import hlotool
 from hlotool.cli import main
 from hlotool.diagnostics import CODES, Diagnostic, HloError, Severity
-from hlotool.linting import Settings
+from hlotool.linting import Settings, config_places
 from hlotool.linting.config import KEYS, read_config
 from hlotool.passes.lints import RULES
 
@@ -397,3 +398,40 @@ def test_a_file_that_is_no_toml_is_wrong_at_its_place(tmp_path, text, place) -> 
         read_config(path)
     (found,) = caught.value.diagnostics
     assert (found.line, found.column) == place
+
+
+def test_a_large_configuration_is_read_once_and_told_briefly(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+                                                             ) -> None:
+    read: list[str] = []
+    keys_of = config_places._keys
+    monkeypatch.setattr(config_places, "_keys", lambda text: read.append(text) or keys_of(text))
+    file = tmp_path / "hlotool.toml"
+    keys = "".join(f"key{n} = {n}\n" for n in range(20_000))
+    selectors = ", ".join(f'"rule{n}"' for n in range(20_000))
+    file.write_text(f"{keys}select = [{selectors}]\n[rules]\n" + "".join(f"r{n}.x = 1\n" for n in range(5_000)))
+    with pytest.raises(HloError) as caught:
+        read_config(file)
+    assert len(read) == 1
+    told = collections.Counter(d.code for d in caught.value.diagnostics)
+    assert set(told.values()) == {11} and {d.message for d in caught.value.diagnostics} >= {
+        "19990 more problems of this kind", "24990 more problems of this kind"}
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../elsewhere.json", "inner/../../elsewhere.json", "link.json"])
+def test_a_configuration_that_is_found_names_no_baseline_elsewhere(tmp_path: pathlib.Path, name: str) -> None:
+    folder = tmp_path / "given"
+    folder.mkdir()
+    (folder / "link.json").symlink_to("/etc/passwd")
+    (folder / "hlotool.toml").write_text(f'baseline = "{name}"\n')
+    with pytest.raises(HloError, match="lies outside of the folder"):
+        read_config(folder / "hlotool.toml", is_chosen=False)
+    assert read_config(folder / "hlotool.toml").baseline
+    (folder / "hlotool.toml").write_text('baseline = "own.json"\n')
+    assert read_config(folder / "hlotool.toml", is_chosen=False).baseline == str(folder.resolve() / "own.json")
+
+
+def test_a_configuration_has_a_size(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "hlotool.toml"
+    file.write_text("#" * (1 << 20) + "\n")
+    with pytest.raises(HloError, match="more than 1048576 bytes"):
+        read_config(file)
