@@ -15,15 +15,17 @@ statement with a comment inside stays as it is written. Empty lines between stat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import NoReturn
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, NoReturn
 
 from hlotool.diagnostics import Diagnostic, HloError, define
 from hlotool.grammars import beginning, terminal
 from hlotool.ir import HloComputation, HloModule, Source, callees_first
 from hlotool.passes.read import parse_source
 from hlotool.text import (
+    TODAY,
     Cut,
     CutError,
     PrintOptions,
@@ -32,33 +34,38 @@ from hlotool.text import (
     cut_attributes,
     match_bracket,
     print_module,
+    style_of,
 )
 from hlotool.text.input_files import plain_text, split_modules
 
 NOT_FORMATTABLE = define("P030", "not-formattable", "A text that would lose something in one format: a comment that "
                          "cannot stay in its place, what a logger wrote in front of lines.")
 
+_NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
 _TOKEN = re.compile(r"\n|//[^\n]*|/\*.*?\*/", re.S)
 _EMPTY_LINE = re.compile(rf"\n[ \t]*\n[ \t]*{beginning('hlo', 'instruction', through=('EQUALS',))}")
 _HEADER = re.compile(rf"\s*({terminal('hlo', 'MODULE_WORD')}\b)")
 _ENTRY = re.compile(rf"(?:^|(?<=[\s}}])){terminal('hlo', 'ENTRY')}\s*%?\Z")
 
 
-def formatted(module: HloModule, options: PrintOptions | None = None) -> str:
+def formatted(module: HloModule, options: PrintOptions | None = None, changes: Mapping[str, Any] = _NO_CHANGES) -> str:
     """Return the text of a module that was read from text, with the comments of that text.
 
+    Without options it is in the style of that text; `changes` are made to the options in either case.
     Raises HloError (P030) where a comment cannot be kept in its place.
     """
-    options = options or PrintOptions()
+    own = style_of(module)
+    options = replace(options or own, **changes)
     printed = print_module(module, options)
     source = module.source
-    if source is None:
+    if source is None or source.text == printed:
         return printed
     kept = comments_in(source.text)
     if not kept and not _EMPTY_LINE.search(source.text):
         return printed
+    plain = replace(options, gaps=TODAY.gaps, named_ends=None, inline_bodies=False)
     try:
-        text = _Formatter(module, source.text, printed, options).text()
+        text = _Formatter(module, source.text, print_module(module, plain), is_own=options in (own, TODAY)).text()
     except _Lost as error:
         if not kept:  # only empty lines
             return printed
@@ -75,27 +82,30 @@ def formatted(module: HloModule, options: PrintOptions | None = None) -> str:
     return text
 
 
-def format_text(text: str, filename: str = "<string>", options: PrintOptions | None = None) -> tuple[str, int]:
+def format_text(text: str, filename: str = "<string>", options: PrintOptions | None = None,
+                changes: Mapping[str, Any] = _NO_CHANGES) -> tuple[str, int]:
     """Return the text of a file with its modules formatted where they stand, and how many of them change.
 
     Raises HloError for syntax errors, and (P030) where something would be lost.
     """
     plain = plain_text(text)
     pieces: list[str] = []
-    at = changes = 0
+    at = changed = 0
     for source in split_modules(plain, filename):
         start = plain.find(source.text, at)
         if start < 0:
             raise HloError([Diagnostic(NOT_FORMATTABLE, "its lines have a logger's prefixes: they cannot be rewritten",
                                        filename=filename, help="take the module out of the log first")])
         own = source.text.strip("\n")
-        new = formatted(parse_source(source), options).strip("\n")
+        new = formatted(parse_source(source), options, changes).strip("\n")
         lead = source.text[:len(source.text) - len(source.text.lstrip("\n"))]
         pieces += [plain[at:start], lead, new, source.text[len(source.text.rstrip("\n")):]]
-        changes += own != new
+        changed += own != new
         at = start + len(source.text)
     whole = "".join([*pieces, plain[at:]])
-    return (whole.strip("\n") + "\n" if whole.strip() else whole), changes
+    if not changed:
+        return plain, 0
+    return (whole.strip("\n") + "\n" if whole.strip() else whole), changed
 
 
 def _refuse(source: Source, message: str) -> NoReturn:
@@ -124,8 +134,8 @@ class _Item:
 
 
 class _Formatter:
-    def __init__(self, module: HloModule, source: str, printed: str, options: PrintOptions) -> None:
-        self.module, self.source, self.options = module, source, options
+    def __init__(self, module: HloModule, source: str, printed: str, *, is_own: bool) -> None:
+        self.module, self.source, self.is_own = module, source, is_own
         self.lines = printed.removesuffix("\n").split("\n")
         # Strings stay, comments are blank: what is cut here was read already.
         self.blank = "".join(_blanked(source))
@@ -185,7 +195,7 @@ class _Formatter:
         """Return an item; one with comments inside is printed as it is written."""
         written = self.source[start:end]
         if comments_in(written):
-            if self.options != PrintOptions():
+            if not self.is_own:
                 raise _Lost("a comment stands inside of a statement, which keeps its own format")
             lines = [indent + written]
         return _Item(start, end, lines, indent, is_end)

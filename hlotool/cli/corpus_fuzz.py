@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hlotool.corpus import CAMPAIGNS, SIGHTINGS, Task, plain
+from hlotool.text import TODAY, print_module
 from hlotool.text.input_files import Input
 
 #: the executor that is judged
@@ -26,7 +27,7 @@ def sightings(given: Input) -> Iterator[tuple[str, dict[str, Any]]]:
     from hlotool.stablehlo import module_of_input
 
     module = module_of_input(given)
-    seed = int.from_bytes(hashlib.sha256(str(module).encode()).digest()[:8])
+    seed = int.from_bytes(hashlib.sha256(print_module(module, TODAY).encode()).digest()[:8])
     plan = Plan(seed, _EXECUTOR, size=_PROGRAMS, time_limit=_SECONDS)
     found = judge_programs(plan, 0, programs_of_module(plan, Program(module).module, module.name))
     begin = {"module": plain(module.name), "executor": _EXECUTOR}

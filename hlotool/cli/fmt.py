@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hlotool.cli.console import complain, encoded, report, write_bytes
@@ -21,7 +21,7 @@ from hlotool.cli.option_values import whole_number
 from hlotool.diagnostics import HloError, visible, visible_lines
 from hlotool.ir import Source
 from hlotool.passes.formatting import format_text, formatted
-from hlotool.text import PrintOptions
+from hlotool.text import STYLES, PrintOptions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,43 +32,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     result.add_argument("--diff", action="store_true", help="print what would change, as a unified diff")
     add_module_records(parser)
     style = parser.add_argument_group("how it looks (XLA's HloPrintOptions)")
+    style.add_argument("--style", choices=("kept", *STYLES), default="kept",
+                       help="the printer's style that the text has (kept; today's for a text that no printer of XLA "
+                            "wrote), today's, that of XLA's dumps, or XLA's short and long forms (default: kept)")
     flag = argparse.BooleanOptionalAction
-    style.add_argument("--percent", action=flag, default=True, help="percent signs in front of names")
-    style.add_argument("--operand-shapes", action=flag, default=False, help="the shape in front of each operand")
-    style.add_argument("--layouts", action=flag, default=True, help="layouts after shapes")
-    style.add_argument("--metadata", action=flag, default=True, help="metadata={...}")
-    style.add_argument("--backend-config", action=flag, default=True, help="backend_config=...")
-    style.add_argument("--elide", type=whole_number(0), metavar="N",
+    style.add_argument("--percent", action=flag, help="percent signs in front of names")
+    style.add_argument("--operand-shapes", action=flag, help="the shape in front of each operand")
+    style.add_argument("--layouts", action=flag, help="layouts after shapes")
+    style.add_argument("--metadata", action=flag, help="metadata={...}")
+    style.add_argument("--backend-config", action=flag, help="backend_config=...")
+    style.add_argument("--elide", type=whole_number(0), metavar="N", dest="elide_above",
                        help="write {...} for constants of more than N elements")
-    style.add_argument("--canonical", action="store_true", help="name everything by its order")
+    style.add_argument("--canonical", action="store_true", default=None, help="name everything by its order")
+
+
+_OPTIONS = ("percent", "operand_shapes", "layouts", "metadata", "backend_config", "elide_above", "canonical")
 
 
 def run(args: argparse.Namespace) -> int:
-    options = PrintOptions(percent=args.percent, operand_shapes=args.operand_shapes, layouts=args.layouts,
-                           metadata=args.metadata, backend_config=args.backend_config, elide_above=args.elide,
-                           canonical=args.canonical)
+    changes = {name: value for name in _OPTIONS if (value := getattr(args, name)) is not None}
+    chosen = STYLES.get(args.style), changes
     sources: dict[str, Source] = {}
-    changes, code, records = 0, 0, list[dict[str, Any]]()
+    changed, code, records = 0, 0, list[dict[str, Any]]()
     if not args.write or args.check or args.diff:
         for loaded in load(args.paths, sources):
             try:
-                text = formatted(loaded.module(), options)
+                text = formatted(loaded.module(), *chosen)
             except HloError as error:
                 code = max(code, report(error.diagnostics, sources))
                 records.append(module_record(loaded.name, "hlo", None, error.diagnostics))
                 continue
             is_changed = _before(loaded).strip() != text.strip()
-            changes += is_changed
+            changed += is_changed
             if args.format == "json":
                 records.append(module_record(loaded.name, "hlo", None if args.check else text, changed=is_changed))
             else:
                 _show(loaded, text, args)
         if args.format == "json":
             write_records(records)
-        if args.check and changes:
-            complain(f"{changes} module{'' if changes == 1 else 's'} would change")
-        return max(code, int(args.check and changes > 0))
-    code = _rewrite(args.paths, options, records)
+        if args.check and changed:
+            complain(f"{changed} module{'' if changed == 1 else 's'} would change")
+        return max(code, int(args.check and changed > 0))
+    code = _rewrite(args.paths, chosen, records)
     if args.format == "json":
         write_records(records)
     return code
@@ -90,14 +95,15 @@ def _show(loaded: Loaded, text: str, args: argparse.Namespace) -> None:
         write_bytes(encoded(text))
 
 
-def _rewrite(paths: Sequence[str], options: PrintOptions, records: list[dict[str, Any]]) -> int:
+def _rewrite(paths: Sequence[str], chosen: tuple[PrintOptions | None, Mapping[str, Any]],
+             records: list[dict[str, Any]]) -> int:
     """Rewrite every file, or none where one of them cannot be read or would lose something; records tell which."""
     code, changed = 0, 0
     written: list[tuple[HloFile, str]] = []
     for name in files_to_rewrite(paths):
         try:
             file = read_hlo_file(name)
-            text, changes = format_text(file.text, file.name, options)
+            text, changes = format_text(file.text, file.name, *chosen)
         except HloError as error:
             code = max(code, report(error.diagnostics) or 2)
             records.append(module_record(name, "hlo", None, error.diagnostics))

@@ -76,9 +76,10 @@ def _jax_code(module: HloModule) -> str:
 def _builds(loaded: Loaded, module: HloModule, text: str) -> int:
     """1 where the code does not build the module again."""
     from hlotool.builder import run_python
+    from hlotool.text import TODAY, print_module
 
     try:
-        same = str(run_python(text, loaded.name)) == str(module)
+        same = print_module(run_python(text, loaded.name), TODAY) == print_module(module, TODAY)
     except HloError as error:
         return report(error.diagnostics) or 1
     if same:

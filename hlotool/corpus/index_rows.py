@@ -14,7 +14,7 @@ from hlotool.diagnostics import HloError
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
 from hlotool.passes.equality import fingerprint, size_blind_fingerprint
 from hlotool.passes.origins import origin_of
-from hlotool.text import print_module
+from hlotool.text import TODAY, print_module
 
 
 def module_row(module: HloModule) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def _count(module: HloModule, name: str) -> int:
 
 
 def _digest(module: HloModule) -> str:
-    return hashlib.sha256(print_module(module).encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256(print_module(module, TODAY).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _if_printable(make: Callable[[HloModule], str], module: HloModule) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def moved_starts(starts: list[int], start: int, end: int, text: str) -> list[int
 class Source:
     """A text with its file name, and the arithmetic between offsets, lines and columns."""
 
-    __slots__ = ("_last_line", "_starts", "filename", "first_line", "text")
+    __slots__ = ("_last_line", "_starts", "filename", "first_line", "style", "text")
 
     def __init__(self, text: str, filename: str = "<string>", first_line: int = 1) -> None:
         self.text = text
@@ -48,6 +49,8 @@ class Source:
         #: the line of the file at which `text` begins, counted from 1
         self.first_line = first_line
         self._starts: list[int] | None = None
+        #: how the text is laid out, once somebody has asked hlotool.text for it
+        self.style: Any = None
         # What is said about a line is often more than one thing, and a line may be megabytes long.
         self._last_line = (0, "")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from hlotool.diagnostics import HloError
@@ -15,7 +15,7 @@ from hlotool.stablehlo.forms import TextForm, program_bytes, program_text
 from hlotool.stablehlo.loss_report import LossReport
 from hlotool.stablehlo.mlir_input import read_program
 from hlotool.stablehlo.options import LiftOptions
-from hlotool.text import PrintOptions, print_module
+from hlotool.text import print_module, style_of
 from hlotool.text.input_files import Input
 
 
@@ -36,7 +36,7 @@ class Conversion:
         """Return HLO or MLIR text; of `form` HLO text takes only `elide_above`."""
         form = form or TextForm()
         if isinstance(self.program, HloModule):
-            return print_module(self.program, PrintOptions(elide_above=form.elide_above))
+            return print_module(self.program, replace(style_of(self.program), elide_above=form.elide_above))
         return program_text(self.program, form)
 
     def bytecode(self, version: str | None = None) -> bytes:

@@ -19,9 +19,10 @@ from hlotool.text.notebook import as_html
 from hlotool.text.parse import parse, parse_recovering
 from hlotool.text.phrase_grammar import parse_phrase
 from hlotool.text.phrases import PhraseError, print_value, read_value
-from hlotool.text.print import PrintOptions, print_instruction, print_module
+from hlotool.text.print import print_instruction, print_module
 from hlotool.text.quoting import docstring_words, quote, unquote
 from hlotool.text.scan import Cut, cut_attributes, cut_instruction, match_bracket
+from hlotool.text.style import STYLES, TODAY, PrintOptions, style_of
 from hlotool.text.syntax_errors import CutError
 from hlotool.text.tokens import TABLES, blank_start, skip_blank
 from hlotool.text.writable import broken_values, check_writable, is_one_value, is_opcode, is_table_row
@@ -30,10 +31,11 @@ from hlotool.text.writable import broken_values, check_writable, is_one_value, i
 TABLE_NAMES = tuple(TABLES)
 
 __all__ = [
-    "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "TABLE_NAMES", "Changed", "Cut", "CutError", "PhraseError",
+    "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "STYLES", "TABLE_NAMES", "TODAY", "Changed", "Cut", "CutError",
+    "PhraseError",
     "PrintOptions", "Reading", "as_html", "blank_start", "broken_values", "check_writable", "comment_spans",
     "comments_in", "cut_attributes", "cut_instruction", "docstring_words", "is_one_value", "is_opcode",
     "is_paired_start", "is_table_row", "match_bracket", "moved", "parse", "parse_phrase", "parse_recovering",
     "print_instruction", "print_module", "print_value", "quote", "read_for_changes", "read_value", "reread",
-    "skip_blank", "unquote",
+    "skip_blank", "style_of", "unquote",
 ]

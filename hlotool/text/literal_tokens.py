@@ -84,7 +84,10 @@ class TokenReader:
             return Literal.elided(self.shape)
         if self.sparse or (not self.tokens and self.shape.size):
             return self._from_sparse()
-        return Literal(self.shape, text=self._dense_text(self.tokens), reader=array_of)
+        written, dense = " ".join(self.text[start:].split()), self._dense_text(self.tokens)
+        # Printers differ in their blanks inside of the inner braces.
+        is_printed = written.startswith("{ {") and written.replace(" ", "") == dense.replace(" ", "")
+        return Literal(self.shape, text=written if is_printed else dense, reader=array_of)
 
     def _check(self) -> None:
         try:

@@ -7,7 +7,6 @@ left must be numbers. Everything else (legacy forms, loose commas, mistakes) goe
 from __future__ import annotations
 
 import functools
-import math
 import re
 
 from hlotool.grammars import plain
@@ -118,7 +117,8 @@ def _read_quickly(shape: Shape, text: str) -> Literal | None:
         return Literal(shape, text=token, reader=array_of)
     if dtype.is_complex:
         return None
-    pieces = _bulk_pieces(shape, text)
+    # Rows without a blank in front are no printer's, and get printers' blanks when they are read the long way.
+    pieces = _bulk_pieces(shape, text) if shape.rank == 1 or text.lstrip().startswith("{ {") else None
     if pieces is None:
         return None
     check_values(dtype, pieces)
@@ -153,8 +153,7 @@ def _bulk_pieces(shape: Shape, text: str) -> list[str] | None:
     """Return the numbers of a well-formed array literal, blanks around them; None where a closer look is needed."""
     if not text.isascii():  # Python takes other alphabets' digits and blanks for such
         return None
-    if text.count(",") != text.count("{") - 1 + shape.size - max(math.prod(shape.dims[:-1]), 0) \
-            and shape.size:
+    if shape.size and text.count(",") != shape.size - 1:
         return None
     structure = "".join(_scalar().sub("", text).split())
     # Of sizes that do not fit the text, the skeleton may be larger than the memory.

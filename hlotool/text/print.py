@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections import Counter
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, define, without_controls
+from hlotool.grammars import terminal
 from hlotool.ir import (
     Attributes,
     HloComputation,
@@ -25,6 +27,7 @@ from hlotool.ir import (
 )
 from hlotool.text.keywords import KEYWORDS, RESERVED
 from hlotool.text.phrases import print_literal, print_value
+from hlotool.text.style import TODAY, PrintOptions, style_of
 from hlotool.text.writable import broken_values
 
 BROKEN = define("R107", "broken-module", "A module whose objects do not hang together: its text would be another "
@@ -37,31 +40,13 @@ _PAYLOADS = {"constant": "literal", "parameter": "parameter_number"}
 _OWN_SHAPES = frozenset({"send", "send-done", "recv", "recv-done", "infeed", "outfeed", "after-all", "add-dependency"})
 _HEADER_ORDER = ("is_scheduled", "input_output_alias", "buffer_donor", "alias_passthrough_params",
                  "entry_computation_layout")
+#: kinds of attributes whose text is shapes
+_SHAPES = frozenset({Kind.ENTRY_LAYOUT, Kind.SHAPE, Kind.SHAPES})
+_INDEX_COMMENT = re.compile(terminal("lines", "INDEX_COMMENT"))
 
 
-@dataclass(frozen=True, slots=True)
-class PrintOptions:
-    """Options of printing; the defaults give text that XLA reads back as the same module.
-
-    The names follow XLA's HloPrintOptions. `elide_above` replaces constants of more elements by `{...}`; None
-    keeps them all. `canonical` renames computations and instructions by their order, so that two modules that
-    differ in names only print alike.
-    """
-
-    percent: bool = True
-    operand_shapes: bool = False
-    layouts: bool = True
-    metadata: bool = True
-    backend_config: bool = True
-    elide_above: int | None = None
-    canonical: bool = False
-
-
-DEFAULT = PrintOptions()
-
-
-def print_module(module: HloModule, options: PrintOptions = DEFAULT) -> str:
-    """Return the module as HLO text, ended by a line feed.
+def print_module(module: HloModule, options: PrintOptions | None = None) -> str:
+    """Return the module as HLO text, without options in the style of the text that it was read from.
 
     Computations stand in an order that XLA reads: callees first; that of the module where it is such an order.
     Raises HloError (R107) where the module's objects do not hang together: the text would be another program, or none.
@@ -77,10 +62,10 @@ def print_module(module: HloModule, options: PrintOptions = DEFAULT) -> str:
     found = found or [f"{caller.name} calls {callee.name}, which calls it in turn" for caller, callee in circles]
     if found := found or list(broken_values(module)):
         raise HloError([Diagnostic(BROKEN, f"the module cannot be written: {message}") for message in found])
-    return _Printer(module, options).text(order)
+    return _Printer(module, options or style_of(module)).text(order)
 
 
-def print_instruction(instruction: HloInstruction, options: PrintOptions = DEFAULT) -> str:
+def print_instruction(instruction: HloInstruction, options: PrintOptions = TODAY) -> str:
     """One instruction as a line of HLO text, without ROOT, indentation or line end."""
     return _Printer(None, options).instruction(instruction, "")
 
@@ -91,12 +76,15 @@ class _Printer:
         self.options = options
         self.percent = "%" if options.percent else ""
         # Attribute sets and shapes are shared between instructions: each is spelled once.
-        self._attributes: dict[int, str] = {}
-        self._beside_payloads: dict[tuple[int, str], str] = {}
+        self._attributes: dict[int, tuple[str, str]] = {}
+        self._beside_payloads: dict[tuple[int, str], tuple[str, str]] = {}
         self._shapes: dict[Shape | None, str] = {None: ""}
         # So are the literals of a program that was imported, which have no text.
         self._scalars: dict[Literal, str] = {}
         self._names: dict[int, str] = {}
+        #: computations that stand in place of their names
+        self._inline = _inline_bodies(module) if options.inline_bodies and module is not None else frozenset()
+        self._indent = "  "
         if options.canonical and module is not None:
             self._rename(module)
         elif not options.percent and module is not None:
@@ -116,20 +104,23 @@ class _Printer:
     def text(self, order: list[HloComputation]) -> str:
         module = self.module
         assert module is not None
-        parts = [self._header(module)]
-        for section, rows in module.tables.items():
-            parts.append("\n".join(["", section, *rows, ""]))
-        for computation in order:
-            parts.append(self._computation(computation, computation is module.entry))
+        behind_header, behind_tables, between, end = ("\n" * feeds for feeds in self.options.gaps)
+        parts = [self._header(module), behind_header]
+        if module.tables:
+            parts.append("\n\n".join("\n".join([section, *rows]) for section, rows in module.tables.items()))
+            parts.append(behind_tables)
+        parts.append(between.join([self._computation(c, c is module.entry) for c in order if c not in self._inline]))
+        parts.append(end)
         # A dump may hold raw control characters; fmt and convert print to terminals.
-        return without_controls("\n".join(parts))
+        return without_controls("".join(parts))
 
     def _header(self, module: HloModule) -> str:
         values = module.attributes
-        order = [n for n in _HEADER_ORDER if n in values] + [n for n in values if n not in _HEADER_ORDER]
+        order = list(values) if self.options.header_as_read else [
+            *(n for n in _HEADER_ORDER if n in values), *(n for n in values if n not in _HEADER_ORDER)]
         shown = "".join(f", {name}={self._value(name, values[name])}" for name in order)
         sign = "%" if module.name in RESERVED else ""  # a word of the language is a name behind a sign alone
-        return f"HloModule {sign}{module.name}{shown}\n"
+        return f"HloModule {sign}{module.name}{shown}{':' * self.options.header_colon}"
 
     def _computation(self, computation: HloComputation, is_entry: bool) -> str:
         percent, root = self.percent, computation.root
@@ -139,17 +130,29 @@ class _Printer:
         result = self._plain(root.shape)
         entry = "ENTRY " if is_entry else ""
         thread = "".join(f", {name}={self._value(name, value)}" for name, value in computation.attributes.items())
-        if root.shape is None or root.opcode in _OWN_SHAPES:
+        options = self.options
+        if not options.program_shapes or root.shape is None or (
+                root.opcode in _OWN_SHAPES and not options.every_program_shape):
             lines = [f"{entry}{percent}{self.name(computation)} {{"]
         else:
             lines = [f"{entry}{percent}{self.name(computation)} ({parameters}) -> {result} {{"]
         write = self.instruction
         lines.extend([write(i, "  ROOT " if i is root else "  ") for i in computation.instructions])
-        lines.append(f"}}{thread}\n")
+        from_on = options.named_ends
+        name = f" // {self.name(computation)}" if from_on is not None and len(lines) > from_on else ""
+        lines.append(f"}}{thread}{name}")
         return "\n".join(lines)
 
+    def _body(self, computation: HloComputation) -> str:
+        """Return a computation as it stands in place of its name, on lines of its own."""
+        outer = self._indent
+        inner = self._indent = f"{outer}  "
+        lines = [self.instruction(i, inner + "ROOT " * (i is computation.root)) for i in computation.instructions]
+        self._indent = outer
+        return "\n".join(["", f"{outer}{{", *lines, f"{outer}}}"])
+
     def _plain(self, shape: Shape | None) -> str:
-        return shape.text(layout=False) if shape is not None else ""
+        return self._shape(shape, layout=False) if shape is not None else ""
 
     def instruction(self, instruction: HloInstruction, indent: str) -> str:
         """One line; `indent` stands in front of it."""
@@ -166,17 +169,17 @@ class _Printer:
             inside = str(attributes["parameter_number"])
         else:
             inside = ""
-        rest = ""
+        rest = behind = ""
         if attributes:
             # Instructions of several opcodes may share them, and some of these show one elsewhere.
             opcode = instruction.opcode
             known = (self._attributes.get(id(attributes)) if opcode not in _PAYLOADS else
                      self._beside_payloads.get((id(attributes), opcode)))
-            rest = known if known is not None else self._attribute_text(attributes, instruction.opcode)
+            rest, behind = known if known is not None else self._attribute_text(attributes, instruction.opcode)
         metadata = instruction.metadata
         if metadata is not None and self.options.metadata:
             rest = f"{rest}, metadata={metadata.text}"
-        return f"{indent}{percent}{self.name(instruction)} = {shape}{instruction.opcode}({inside}){rest}"
+        return f"{indent}{percent}{self.name(instruction)} = {shape}{instruction.opcode}({inside}){rest}{behind}"
 
     def _operands(self, operands: tuple[HloInstruction, ...]) -> str:
         percent = self.percent
@@ -186,12 +189,13 @@ class _Printer:
 
     def _operand(self, index: int, operand: HloInstruction) -> str:
         # XLA marks every fifth operand with its index.
-        mark = f"/*index={index}*/" if index and index % 5 == 0 else ""
+        mark = f"/*index={index}*/" if index and index % 5 == 0 and self.options.operand_index else ""
         shape = f"{self._shape(operand.shape)} " if self.options.operand_shapes else ""
         return f"{mark}{shape}{self.percent}{self.name(operand)}"
 
-    def _shape(self, shape: Shape) -> str:
-        return shape.text(self.options.layouts)
+    def _shape(self, shape: Shape, *, layout: bool = True) -> str:
+        text = shape.text(layout and self.options.layouts)
+        return text if self.options.shape_index or not shape.is_tuple else _INDEX_COMMENT.sub("", text)
 
     def _literal(self, literal: Literal) -> str:
         limit = self.options.elide_above
@@ -204,24 +208,39 @@ class _Printer:
                 self._scalars[literal] = text
         return text
 
-    def _attribute_text(self, attributes: Attributes, opcode: str) -> str:
-        payload = _PAYLOADS.get(opcode)
-        shown = [f", {name}={self._value(name, value)}" for name, value in attributes.items()
-                 if name != payload and (name != "backend_config" or self.options.backend_config)]
-        text = "".join(shown)
+    def _attribute_text(self, attributes: Attributes, opcode: str) -> tuple[str, str]:
+        """Return the attributes in front of the metadata, and those behind it."""
+        payload, options = _PAYLOADS.get(opcode), self.options
+        shown = [(name, f", {name}={self._value(name, value)}") for name, value in attributes.items()
+                 if name != payload and (name != "backend_config" or options.backend_config)]
+        front = "".join([text for name, text in shown if name not in options.behind_metadata])
+        found = front, "".join([text for name, text in shown if name in options.behind_metadata])
         if payload is None:
-            self._attributes[id(attributes)] = text
+            self._attributes[id(attributes)] = found
         else:
-            self._beside_payloads[id(attributes), opcode] = text
-        return text
+            self._beside_payloads[id(attributes), opcode] = found
+        return found
 
     def _value(self, name: str, value: Any) -> str:
         kind = kind_of(name, type(value) is tuple and bool(value) and type(value[0]) is tuple)
+        if self._inline and kind is Kind.COMPUTATION and value in self._inline:
+            return self._body(value)
+        if self._inline and kind is Kind.COMPUTATIONS and self._inline.issuperset(value):
+            return "{" + ",".join(map(self._body, value)) + "\n}"
         if self._names and kind in (Kind.COMPUTATION, Kind.COMPUTATIONS, Kind.INSTRUCTIONS):
             items = value if isinstance(value, tuple) else (value,)
             names = ", ".join(f"{self.percent}{self.name(i)}" for i in items)
             return names if kind is Kind.COMPUTATION else f"{{{names}}}"
-        return print_value(kind, value, percent=self.options.percent)
+        text = print_value(kind, value, percent=self.options.percent)
+        return text if self.options.shape_index or kind not in _SHAPES else _INDEX_COMMENT.sub("", text)
+
+
+def _inline_bodies(module: HloModule) -> frozenset[HloComputation]:
+    """Return the computations that were read in place of their names, and are called in one place."""
+    calls = Counter(c for i in module.instructions() for c in i.called_computations())
+    text = module.source.text if module.source is not None else ""
+    return frozenset(c for c in module.computations
+                     if c.offset >= 0 and text.startswith("{", c.offset) and calls[c] == 1)
 
 
 set_printer(print_module)

@@ -27,9 +27,9 @@ from hlotool.text.phrase_cache import PAYLOADS, RememberedPhrases
 from hlotool.text.phrase_errors import BAD_ATTRIBUTE
 from hlotool.text.phrases import PhraseError, read_names
 from hlotool.text.reports import Reports
-from hlotool.text.scan import Cut, CutAttribute, cut_instruction
+from hlotool.text.scan import Cut, CutAttribute, cut_instruction, split_commas
 from hlotool.text.syntax_errors import BAD_NAME, SYNTAX
-from hlotool.text.tokens import NAME
+from hlotool.text.tokens import NAME, blank_start
 
 SAME_NAME = define("P010", "duplicate-name", "two instructions of a computation have one name", SYNTAX)
 SAME_ATTRIBUTE = define("P016", "duplicate-attribute", "an instruction has an attribute twice", SYNTAX)
@@ -166,11 +166,21 @@ class StatementReader:
             return _named_instructions(text, offset, body)
         if kind is Kind.COMPUTATION and text.startswith("{"):
             return self._read_inline(text, offset)
+        if kind is Kind.COMPUTATIONS and (bodies := _bodies_in_list(text)):
+            return tuple(self._read_inline(text[start:end], offset + start) for start, end in bodies)
         value = self._phrases.value(kind, text, name)
         if value is None and owner is not None and kind in (Kind.COMPUTATION, Kind.COMPUTATIONS):
             self._definitions.pending.append(
                 PendingCall(owner, name, read_names(text), offset, kind is Kind.COMPUTATIONS))
         return value
+
+
+def _bodies_in_list(text: str) -> list[tuple[int, int]]:
+    """Return where the bodies of `{ {...}, {...} }` begin and end, which stand in place of computations' names."""
+    if not text[1:].lstrip().startswith("{"):
+        return []
+    ranges = [(start, blank_start(text, end)) for start, end in split_commas(text[1:-1], 1)]
+    return ranges if all(text[start] == "{" and text[end - 1] == "}" for start, end in ranges) else []
 
 
 def _named_instructions(text: str, offset: int, body: Body) -> tuple[HloInstruction, ...]:
