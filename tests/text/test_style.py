@@ -109,8 +109,8 @@ def test_the_command_takes_a_style(tmp_path: pathlib.Path, capsys: pytest.Captur
 
 @pytest.mark.parametrize("name", sorted(STYLED.keys() - {"names behind braces"}))  # a smaller one has none
 def test_a_pass_changes_the_lines_that_it_must(name: str) -> None:
-    text = STYLED[name]
-    changed = [row for row in difflib.ndiff(text.split("\n"), str(dce(hlotool.parse(text))).split("\n")) if row[0] in "+-"]
+    before, after = STYLED[name].split("\n"), str(dce(hlotool.parse(STYLED[name]))).split("\n")
+    changed = [row for row in difflib.ndiff(before, after) if row[0] in "+-"]
     assert len(changed) == 1 and "t.1 = " in changed[0]
 
 
@@ -154,7 +154,8 @@ def test_printers_of_the_installed_xla(name: str) -> None:
                           "no_signs": {"print_percent": False, "print_metadata": False},
                           "large": {"print_large_constants": True}}.get(name, {}).items():
         setattr(made, option, value)
-    samples = sorted((pathlib.Path(__file__).parents[2] / "samples" / "models").glob("*.optimized.hlo"), key=lambda p: p.stat().st_size)[:4]
+    folder = pathlib.Path(__file__).parents[2] / "samples" / "models"
+    samples = sorted(folder.glob("*.optimized.hlo"), key=lambda p: p.stat().st_size)[:4]
     assert samples
     for sample in samples:
         text = _hlo.hlo_module_from_text(sample.read_text()).to_string(made)
@@ -167,7 +168,8 @@ CORPUS = pathlib.Path(__file__).parents[2] / ".." / "shared" / "corpus"
 @pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is elsewhere")
 def test_dumps_of_the_corpus() -> None:
     """Dumps of XLA's benchmarks, of several years: 98 of 100 come back byte for byte."""
-    texts = [p.read_text() for p in sorted((CORPUS / "modules").glob("*_benchmarks_*.hlo")) if p.stat().st_size < 200_000]
-    texts = [t for t in texts if re.match(r"HloModule [^\n]*entry_computation_layout=[^\n]*\n\n", t)]
+    files = [p for p in sorted((CORPUS / "modules").glob("*_benchmarks_*.hlo")) if p.stat().st_size < 200_000]
+    is_printed = re.compile(r"HloModule [^\n]*entry_computation_layout=[^\n]*\n\n").match
+    texts = [text for text in (p.read_text() for p in files) if is_printed(text)]
     same = sum(str(hlotool.parse(t)) == t for t in texts)
     assert same >= 0.98 * len(texts) > 5
