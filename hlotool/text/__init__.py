@@ -22,8 +22,8 @@ from hlotool.text.phrases import PhraseError, print_value, read_value
 from hlotool.text.print import print_instruction, print_module
 from hlotool.text.quoting import docstring_words, quote, unquote
 from hlotool.text.scan import Cut, cut_attributes, cut_instruction, match_bracket
-from hlotool.text.style import STYLES, TODAY, PrintOptions, style_of
 from hlotool.text.syntax_errors import CutError
+from hlotool.text.text_style import STYLES, TODAY, PrintOptions, style_of
 from hlotool.text.tokens import TABLES, blank_start, skip_blank
 from hlotool.text.writable import broken_values, check_writable, is_one_value, is_opcode, is_table_row
 

@@ -7,7 +7,7 @@ import html
 from hlotool.diagnostics import HloError, visible, visible_html
 from hlotool.ir import HloModule, set_html_printer
 from hlotool.text.print import print_module
-from hlotool.text.style import PrintOptions
+from hlotool.text.text_style import PrintOptions
 
 _MOST_LINES = 200
 _LONGEST_LINE = 400

@@ -27,7 +27,7 @@ from hlotool.ir import (
 )
 from hlotool.text.keywords import KEYWORDS, RESERVED
 from hlotool.text.phrases import print_literal, print_value
-from hlotool.text.style import TODAY, PrintOptions, style_of
+from hlotool.text.text_style import TODAY, PrintOptions, style_of
 from hlotool.text.writable import broken_values
 
 BROKEN = define("R107", "broken-module", "A module whose objects do not hang together: its text would be another "
