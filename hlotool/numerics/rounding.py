@@ -98,6 +98,7 @@ class RandomRounding:
         self._narrow_steps = NarrowSteps(module)
         self._sums_in_sums = sums_in_sums(module)
         self._summed_further = summed_up_further(module)
+        self._given = frozenset(module.entry.parameters())
         self._inside = {id(i) for c in self._reducers for i in c.instructions}
         is_narrow = not strict and any(
             HELD_AS_F32.holds(s.dtype) for i in module.instructions() for s in leaves(i.shape) if s.is_array)
@@ -147,7 +148,7 @@ class RandomRounding:
         if record is None:
             return function, keywords
         if instruction.opcode == "bitcast-convert":
-            return with_open_nans(function, self._turn), keywords
+            return with_open_nans(instruction, function, self._turn, self._given), keywords
         if instruction.opcode == "reduce":
             function = reduced_otherwise(instruction, function, self._random, self._turn, self._ends)
         if instruction in self._sums_in_sums:

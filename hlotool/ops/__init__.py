@@ -38,6 +38,7 @@ from hlotool.ops.asynchronous import ASYNC_STEPS, STARTABLE
 from hlotool.ops.foreign import has_foreign, is_any_foreign
 from hlotool.ops.boundaries import int_limits, limits, specials, turning_points
 from hlotool.ops.random_programs import Draw, Drawn, Undrawable, draw_ordered, draw_program, literal_text
+from hlotool.ops.numbers import from_bits
 from hlotool.ops.values import EvaluationError
 from hlotool.ops.choice import MIRRORED, comparison_type
 from hlotool.ops.collective import GroupMode, group_mode_of
@@ -60,9 +61,10 @@ from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintEr
 __all__ = [
     "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "MIRRORED", "OPS", "STARTABLE",
     "TARGETS", "Attribute", "Calls", "ConstraintError", "Cost", "Curve", "Draw", "Drawn", "Effect", "Effects",
-    "Elements", "EvaluationError", "Finite", "Flow", "GroupMode", "Op", "Place", "Sign", "Step", "Undrawable", "acts",
-    "checked_by", "comparison_type", "draw_ordered", "draw_program", "elements_left", "flow_of", "flow_of_opcode",
-    "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign", "is_tied", "lapack_config",
-    "lapack_targets", "limits", "literal_text", "opcodes", "over_blocks", "require", "rounded_once", "source_of",
-    "specials", "traffic", "turning_points", "value_of", "with_flag",
+    "Elements", "EvaluationError", "Finite", "Flow", "GroupMode", "Op", "Place", "Sign", "Step", "Undrawable",
+    "acts", "checked_by", "comparison_type", "draw_ordered", "draw_program", "elements_left", "flow_of",
+    "flow_of_opcode", "from_bits", "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a",
+    "is_any_foreign", "is_tied", "lapack_config", "lapack_targets", "limits", "literal_text", "opcodes",
+    "over_blocks", "require", "rounded_once", "source_of", "specials", "traffic", "turning_points", "value_of",
+    "with_flag",
 ]

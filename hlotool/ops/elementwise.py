@@ -246,7 +246,7 @@ cbrt = unary("cbrt", ufunc("cbrt"), FLOAT, "Real cube root; negative for negativ
 ceil = unary("ceil", ufunc("ceil"), FLOAT, "Least whole number that is not below.", exact=True, curve=curves.CEIL)
 count_leading_zeros = unary("count-leading-zeros", clz, INTEGER,
                             "Zero bits above the highest set bit, within the element's own width.", raw=True,
-                            builder="Clz", curve=curves.COUNT)
+                            builder="Clz", curve=curves.CLZ)
 cosine = unary("cosine", ufunc("cos"), FLOAT_OR_COMPLEX, "Cosine of radians.", accuracy=True, ulps=4, builder="Cos",
                curve=curves.COSINE)
 cosh = unary("cosh", ufunc("cosh"), FLOAT_OR_COMPLEX, "Hyperbolic cosine.", lowering=accurate("cosh", "chlo"),
@@ -274,7 +274,7 @@ negate = unary("negate", ufunc("negative"), NUMERIC, "Minus each element; intege
 not_ = unary("not", ufunc("invert"), LOGICAL, "Logical not of pred, complement of the bits of integers.", exact=True,
              curve=curves.NOT)
 popcnt = unary("popcnt", popcount, INTEGER, "Number of bits that are 1.", raw=True, builder="PopulationCount",
-               curve=curves.COUNT)
+               curve=curves.POPCNT)
 real = unary("real", lambda x: _part(x, False), FLOAT_OR_COMPLEX, "Real part; floats stay themselves.",
              result=component_shape, raw=True, curve=curves.COMPONENT)
 round_nearest_afz = unary("round-nearest-afz", _nearest_away, FLOAT, "Nearest whole number, halves away from zero.",
@@ -355,13 +355,13 @@ remainder = binary("remainder", remaindered, NUMERIC,
                    "Remainder with the sign of lhs; integers: x rem 0 is x, the least integer rem -1 is 0.",
                    builder="Rem", draw=draw_ordered, boundaries=of_divide, curve=curves.REMAINDER, flags=IEEE)
 shift_left = binary("shift-left", shifted_left, INTEGER, "Bits moved up, zeros entering; past the width: 0.", raw=True,
-                    identity=_zero, boundaries=of_shift)
+                    identity=_zero, boundaries=of_shift, curve=curves.SHIFT_LEFT)
 shift_right_arithmetic = binary("shift-right-arithmetic", shifted_right_arithmetic, INTEGER,
                                 "Bits moved down, the highest bit entering; past the width: 0 or -1.", raw=True,
-                                identity=_zero, boundaries=of_shift)
+                                identity=_zero, boundaries=of_shift, curve=curves.SHIFT_RIGHT)
 shift_right_logical = binary("shift-right-logical", shifted_right_logical, INTEGER,
                              "Bits moved down, zeros entering; past the width: 0.", raw=True, identity=_zero,
-                             boundaries=of_shift)
+                             boundaries=of_shift, curve=curves.SHIFT_RIGHT)
 subtract = binary("subtract", ufunc("subtract"), NUMERIC, "Difference; integers wrap.", identity=_zero, builder="Sub",
                   curve=curves.SUBTRACT, flags=IEEE)
 xor = binary("xor", ufunc("bitwise_xor"), LOGICAL, "Logical exclusive or of pred, of the bits of integers.",

@@ -4,7 +4,7 @@
     positive   the same, all above 0
     negative   all below 0, where the program allows it
     special    zeros of both signs, ones, extremes, infinities, NaN, drawn for each parameter apart
-    targets    values at which an operation of the program changes its behaviour (wishes.py), among plain ones
+    targets    values at which an operation of the program changes its behaviour, among plain ones
     near       of those the ones that are not large, so that networks stay finite
     wide       magnitudes over the whole range of the type, so that products overflow and underflow
     ties       few different values, so that keys are equal
@@ -12,6 +12,9 @@
     uniform    one number everywhere in a parameter: a special or a wished one
     alike      parameters of one shape hold the same values, or opposite ones, so that differences cancel and NaN, zeros
                and infinities meet their like
+    bits       any bits that the type has: NaN of every payload, for narrow floats every number
+    solved     what the sets before leave untried, carried back through a run (solved_arguments.py)
+    rounds     loops run 13, 20, 50, 300, 1,000 times
     given      the user's own
 
 What makes a program's plain results infinite or NaN is found in a trial run, and the parameters behind it are kept
@@ -22,25 +25,26 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from hlotool.diagnostics import HloError
 from hlotool.execution import OutOfTime, Program
-from hlotool.ir import HloInstruction, Shape
+from hlotool.ir import DType, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.numerics import terms_of_product
-from hlotool.ops import OPS, Finite, int_limits, limits, specials
+from hlotool.numerics import is_nan, terms_of_product
+from hlotool.ops import OPS, Elements, Finite, flow_of, from_bits, int_limits, limits, specials
 from hlotool.process import work_time
 from hlotool.verdict.boundary_arguments import Wishes, constants_of
 from hlotool.verdict.run_observer import Watch, is_finite
+from hlotool.verdict.solved_arguments import SolvedArguments
 
 #: kinds of sets, in the order in which they are tried
 KINDS = ("plain", "special", "targets", "wide", "negative", "near", "alike", "positive", "ties", "whole")
 #: after these, again and again with other numbers
-_FURTHER = ("targets", "wide", "special", "uniform", "near", "alike", "mixed", "targets", "wide", "uniform", "ties",
-            "mixed")
+_FURTHER = ("targets", "wide", "bits", "special", "uniform", "near", "alike", "mixed", "targets", "wide", "bits",
+            "uniform", "ties", "mixed")
 #: what one parameter holds among plain ones, and what parameters share, turn by turn
 _UNUSUAL = ("special", "targets", "wide", "near")
 _ALIKE = ("wide", "special", "plain", "targets", "special")
@@ -48,6 +52,10 @@ _ALIKE = ("wide", "special", "plain", "targets", "special")
 _NEAR = 300.0
 #: how often a loop may run in arguments made here
 _MOST_ROUNDS = 12
+#: sets after which the arguments of one that runs loops longer are put into another one; rounds of such
+_EVERY, _FEW_ROUNDS = 4, 51
+#: values that solving finds for a parameter leaf and that later sets use
+_MOST_SOLVED = 32
 _TRIALS = 8
 #: seconds that such a run may take, and after which no other one begins
 _TRIAL_SECONDS, _TRIALS_SECONDS = 10.0, 15.0
@@ -69,6 +77,8 @@ class _Leaf:
 
     shape: Shape
     wishes: tuple[float, ...] = ()
+    #: numbers that a search found (solved_arguments.py)
+    solved: tuple[float, ...] = ()
     #: the largest valid index, where the leaf serves as one
     bound: int | None = None
     is_count: bool = False
@@ -86,12 +96,15 @@ class ArgumentSearch:
     """Makes sets of arguments for a program, or for two of one signature."""
 
     def __init__(self, programs: Sequence[Program], seed: int = 0) -> None:
-        self.program = programs[0]
+        self.program, self.programs = programs[0], programs
         self.seed = seed
         self.leaves = [_Leaf(shape) for shape in self.program.parameters]
         self.constants = list(dict.fromkeys(c for p in programs for c in constants_of(p.module)))
         for program in programs:
             self._learn(Wishes(program))
+        #: True if a program looks at the bits of numbers: the sign of NaN means nothing elsewhere, sorts aside
+        self._reads_bits = any(flow_of(i).elements is Elements.RECAST for p in programs
+                               for i in p.module.instructions())
         self._is_tried = False
 
     def _learn(self, wishes: Wishes) -> None:
@@ -122,11 +135,45 @@ class ArgumentSearch:
             yield ArgumentSet("none", [[] for _ in range(self.program.devices)])
             return
         self._keep_finite()
-        for number, kind in enumerate(kinds or (*KINDS, *_FURTHER)):
+        for number, kind in enumerate(kinds or KINDS):
             yield self.make(kind, number)
         if kinds is None:
-            for number, kind in enumerate(itertools.cycle(_FURTHER), len(KINDS) + len(_FURTHER)):
-                yield self.make(kind, number)
+            longer = yield from self._solved()
+            for number, kind in enumerate(itertools.cycle(_FURTHER), len(KINDS)):
+                made = self.make(kind, number)
+                if longer and number % _EVERY == 0:
+                    for leaf, array in longer[number // _EVERY % len(longer)].items():
+                        made.values[0][leaf] = array
+                yield made
+
+    def _solved(self) -> Generator[ArgumentSet, None, list[dict[int, Array]]]:
+        """Sets that are solved for; what those hold that make loops run a little longer, by leaf."""
+        plain = self.make("plain").values[0]
+        seen = {_key(plain)}
+        longer: list[dict[int, Array]] = []
+        searches = [SolvedArguments(p, lambda number: self.make("plain", number).values[0]) for p in self.programs]
+        for search in searches:
+            for count, made in search.rounds():
+                if _key(made) not in seen:
+                    seen.add(_key(made))
+                    changed = {n: a for n, a in enumerate(made) if self.leaves[n].is_count or a.dtype.kind in "iu"}
+                    longer += [changed] if count <= _FEW_ROUNDS else []
+                    yield ArgumentSet("rounds", [made])
+        for made in (m for search in searches for m in search.found()):
+            if _key(made) not in seen:
+                seen.add(_key(made))
+                self._remember(made, plain)
+                yield ArgumentSet("solved", [made])
+        return longer
+
+    def _remember(self, made: Sequence[Array], plain: Sequence[Array]) -> None:
+        """Let later sets use the numbers that solving found."""
+        for leaf, array, old in zip(self.leaves, made, plain, strict=True):
+            kind = leaf.shape.dtype
+            if kind.is_integral or kind.is_floating:
+                numbers = array[(array != old) & ~is_nan(array)].astype(object if kind.is_integral else np.float64)
+                new = [n for n in numbers[:4].tolist() if n not in leaf.wishes]
+                leaf.solved = (*leaf.solved, *new)[-_MOST_SOLVED:]
 
     def make(self, kind: str, number: int = 0) -> ArgumentSet:
         """A set of one kind; `number` is its seed beside that of the search."""
@@ -177,7 +224,10 @@ class ArgumentSearch:
             return made
         with np.errstate(all="ignore"):
             if dtype.is_floating:
-                return _normal(np.asarray(self._floats(leaf, kind, generator)).astype(dtype.numpy), dtype)
+                if kind == "bits" or (kind == "wide" and dtype.bits <= 8):
+                    return _normal(_any_bits(leaf.shape.dims, dtype, generator, self._reads_bits), dtype)
+                made = np.asarray(self._floats(leaf, kind, generator)).astype(dtype.numpy)
+                return _with_payloads(_normal(made, dtype), dtype, generator, self._reads_bits)
             return self._integers(leaf, kind, generator)
 
     def _floats(self, leaf: _Leaf, kind: str, generator: np.random.Generator) -> Array:
@@ -187,10 +237,10 @@ class ArgumentSearch:
         if kind == "special":
             return _sprinkled(plain, np.array(specials(half)), generator)
         if kind == "uniform":
-            known = [*specials(half), *(v for v in (*leaf.wishes, *self.constants) if math.isfinite(v))]
+            known = [*specials(half), *(v for v in (*leaf.wishes, *leaf.solved, *self.constants) if math.isfinite(v))]
             return np.full(dims, known[int(generator.integers(0, len(known)))])
         if kind in ("targets", "near"):
-            wished = [v for v in (*leaf.wishes, *self.constants)
+            wished = [v for v in (*leaf.wishes, *leaf.solved, *self.constants)
                       if math.isfinite(v) and (kind == "targets" or abs(v) <= _NEAR)]
             if kind == "targets":
                 wished = wished or list(specials(half))
@@ -225,12 +275,14 @@ class ArgumentSearch:
         if kind == "special":
             drawn = _sprinkled(drawn, np.array(specials(dtype), drawn.dtype), generator)
         elif kind == "uniform" and leaf.bound is None:
-            known = [*specials(dtype), *(v for v in (*leaf.wishes, *self.constants) if math.isfinite(v))]
+            known = [*specials(dtype), *(v for v in (*leaf.wishes, *leaf.solved, *self.constants) if math.isfinite(v))]
             drawn = np.full(dims, int(known[int(generator.integers(0, len(known)))]), object)
         elif kind in ("targets", "near"):
-            wished = ([int(v) for v in (*leaf.wishes, *self.constants) if math.isfinite(v)]
+            wished = ([int(v) for v in (*leaf.wishes, *leaf.solved, *self.constants) if math.isfinite(v)]
                       or [int(v) for v in specials(dtype)])
             drawn = _sprinkled(drawn, np.array(wished, object), generator, least=0.5)
+        elif kind == "bits" and leaf.bound is None:
+            drawn = _any_bits(dims, dtype, generator).astype(object)
         elif kind == "wide":
             powers = generator.uniform(0, dtype.bits - dtype.is_signed, dims)
             sizes = np.exp2(powers).astype(np.float64)
@@ -291,6 +343,41 @@ def _normal(array: Array, dtype: Any) -> Array:
         return array
     with np.errstate(all="ignore"):  # a zero keeps its sign
         return np.where(np.abs(array.astype(np.float64)) < limits(dtype)[2], array * np.zeros((), array.dtype), array)
+
+
+def _any_bits(dims: Sequence[int], dtype: DType, generator: np.random.Generator, has_signs: bool = True) -> Array:
+    """Elements of random bits; of wide floats every fifth one is NaN, which would be rare."""
+    bits = generator.integers(0, 1 << dtype.bits, tuple(dims), np.uint64, endpoint=False) if dtype.bits < 64 else (
+        generator.integers(0, (1 << 64) - 1, tuple(dims), np.uint64, endpoint=True))
+    made = from_bits(bits, dtype.numpy)
+    if not dtype.is_floating or dtype.bits < 16:
+        return made
+    return np.where(generator.random(tuple(dims)) < 0.2, _nans(dims, dtype, generator, has_signs),
+                    np.where(is_nan(made), np.abs(made), made) if not has_signs else made)
+
+
+def _nans(dims: Sequence[int], dtype: DType, generator: np.random.Generator, has_signs: bool) -> Array:
+    """NaN: the usual one, signalling ones, the one whose bits are all set, any others; `has_signs`: of both signs."""
+    mantissa, sign = dtype.mantissa_bits, np.uint64(1 << (dtype.bits - 1))
+    exponent = ((1 << dtype.exponent_bits) - 1) << mantissa
+    full, quiet = (1 << mantissa) - 1, 1 << (mantissa - 1)
+    payloads = np.array([quiet, full, 1, quiet - 1, quiet | 1, full - 1, full >> 1], np.uint64)
+    chosen = payloads[generator.integers(0, len(payloads), tuple(dims))]
+    drawn = generator.integers(1, full, tuple(dims), np.uint64, endpoint=True)
+    bits = np.where(generator.random(tuple(dims)) < 0.75, chosen, drawn) | np.uint64(exponent)
+    return from_bits(np.where(has_signs & (generator.random(tuple(dims)) < 0.5), bits | sign, bits), dtype.numpy)
+
+
+def _with_payloads(array: Array, dtype: DType, generator: np.random.Generator, has_signs: bool) -> Array:
+    """NaN among the numbers with other payloads."""
+    missing = is_nan(array)
+    if dtype.bits < 16 or not missing.any():
+        return array
+    return np.where(missing, _nans(array.shape, dtype, generator, has_signs), array)
+
+
+def _key(arguments: Sequence[Array]) -> bytes:
+    return b"".join(a.tobytes() for a in arguments)
 
 
 def _half(dtype: Any) -> Any:

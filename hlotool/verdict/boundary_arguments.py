@@ -44,7 +44,7 @@ class Wishes:
         self.counts: set[int] = set()
         #: numbers that leaves must hold: initial values of what a partitioner splits, each part begins with one
         self.identities: dict[int, Any] = {}
-        self._leaf = _leaves_by_path(self.module.entry)
+        self._leaf = leaves_by_path(self.module.entry)
         self._callers = _callers(self.module)
         self._seen: set[tuple[int, Path, float]] = set()
         self._left = _MOST_IN_ALL
@@ -260,7 +260,7 @@ def _pair_undone(opcode: str, number: int, value: float, known: float, kind: DTy
     return (value,)
 
 
-def _leaves_by_path(entry: HloComputation) -> dict[tuple[int, Path], int]:
+def leaves_by_path(entry: HloComputation) -> dict[tuple[int, Path], int]:
     """(parameter, place in its tuple) -> number of the leaf."""
     found: dict[tuple[int, Path], int] = {}
     for parameter in entry.parameters():
@@ -284,13 +284,13 @@ def _callers(module: HloModule) -> dict[int, list[tuple[HloInstruction, int, Pat
         for which, computation in enumerate(call.called_computations()):
             for parameter in computation.parameters():
                 number = int(parameter.attributes.get("parameter_number", 0))
-                operand = _operand_for(call, which, number)
+                operand = operand_for(call, which, number)
                 if operand is not None:
                     found.setdefault(id(parameter), []).append((call, operand, ()))
     return found
 
 
-def _operand_for(call: HloInstruction, which: int, number: int) -> int | None:
+def operand_for(call: HloInstruction, which: int, number: int) -> int | None:
     """The operand that a called computation gets as a parameter."""
     count = len(call.operands)
     if call.opcode == "while":

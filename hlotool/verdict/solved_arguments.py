@@ -1,0 +1,245 @@
+"""Arguments that are solved for: what ordinary ones leave untried, carried back through runs of the reference.
+
+    equal     a comparison, minimum, maximum or clamp gets equal operands, or the lesser one on the other side
+    side      a select, a conditional or a conversion of pred takes the side that it did not
+    at        an operand holds a value at which the operation changes its behaviour (boundary_arguments.py)
+    rounds    a loop whose condition depends on the arguments runs a number of rounds
+
+A goal is kept where a run of the arguments that were found reaches it. The search is bounded by what it runs, not by
+time, so that a busy machine finds the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from hlotool.diagnostics import HloError
+from hlotool.execution import OutOfTime, Program
+from hlotool.ir import HloInstruction
+from hlotool.ir.arrays import Array, np
+from hlotool.ops import OPS, Calls, flow_of
+from hlotool.verdict.boundary_arguments import boundaries_of
+from hlotool.verdict.dependence import Dependence
+from hlotool.verdict.traced_run import Place, TooLong, TracedRun, Wanted, stepped
+
+#: rounds of loops that are tried: faults show where a counter, a table or a narrow type ends
+ROUNDS = (13, 20, 21, 50, 51, 300, 301, 1000, 1001)
+#: instructions that a loop may run in all for that
+_MOST_IN_LOOP = 40_000
+#: what all runs may cost (TracedRun.work), and goals that are tried
+_MOST_WORK, _MOST_GOALS = 6_000_000, 160
+#: runs after one another for one goal, and values of one operand
+_TURNS, _VALUES = 8, 10
+
+
+@dataclass(frozen=True)
+class _Goal:
+    """Something that no run has shown, at an instruction."""
+
+    instruction: HloInstruction
+    number: int
+    #: what an operand should be, from what the operands are
+    values: Callable[[Sequence[Array]], Array]
+
+
+class SolvedArguments:
+    """Searches arguments for one program; `draw` gives plain ones by number."""
+
+    def __init__(self, program: Program, draw: Callable[[int], list[Array]]) -> None:
+        self.program = program
+        self._left = _MOST_WORK
+        self._depends = Dependence(program)
+        self._generator = np.random.default_rng(0)
+        self._bases = [run for n in range(4) if (run := self._run(draw(n))) is not None] if program.devices == 1 else []
+
+    def found(self) -> Iterator[list[Array]]:
+        """Yield arguments for each goal that plain ones do not reach."""
+        if not self._bases:
+            return
+        for goal in self._goals():
+            if self._left < 0:
+                return
+            if (arguments := self._reached(goal)) is not None:
+                yield arguments
+
+    def rounds(self) -> Iterator[tuple[int, list[Array]]]:
+        """Yield numbers of rounds, and arguments with which a loop should run as often, the few rounds first."""
+        if not self._bases:
+            return
+        for count in ROUNDS:
+            for loop in self._loops():
+                if count * _size(loop) <= _MOST_IN_LOOP and (made := self._with_rounds(loop, count)) is not None:
+                    yield count, made
+
+    # Goals.
+
+    def _goals(self) -> Iterator[_Goal]:
+        places = [run.places() for run in self._bases]
+        made = 0
+        for instruction in (i for c in self.program.module.computations for i in c.instructions):
+            if not any(instruction in p for p in places) or not self._depends.depends(instruction):
+                continue
+            for goal in (*_choice_goals(instruction), *_boundary_goals(instruction)):
+                made += 1
+                if made > _MOST_GOALS:
+                    return
+                yield goal
+
+    def _reached(self, goal: _Goal) -> list[Array] | None:
+        """Return arguments that reach a goal; None where a plain run does, or none are found."""
+        runs = [(run, run.places().get(goal.instruction, [])) for run in self._bases]
+        if any(_is_met(run, p, goal) for run, places in runs for p in places):
+            return None
+        run, places = max(runs, key=lambda r: len(r[1]))
+        for place in dict.fromkeys([*places[:1], *places[-1:]]):
+            if (found := self._solved(run, place, goal)) is not None:
+                return found
+        return None
+
+    def _solved(self, run: TracedRun, place: Place, goal: _Goal) -> list[Array] | None:
+        for _ in range(_TURNS):
+            if place not in run.moments:
+                return None
+            values = goal.values([np.asarray(v) for v in run.moments[place].operands])
+            mask = self._mask(values.shape)
+            arguments = run.with_operand(place, goal.number, Wanted(values, mask))
+            following = self._run(arguments) if arguments is not None else None
+            if following is None:
+                return None
+            if any(_is_met(following, p, goal) for p in following.places().get(goal.instruction, [])):
+                return following.arguments
+            run = following
+        return None
+
+    def _mask(self, dims: Sequence[int]) -> Array:
+        """About half of the elements, one at least."""
+        mask = np.asarray(self._generator.random(tuple(dims)) < 0.5)
+        if mask.size and not mask.any():
+            mask.reshape(-1)[0] = True
+        return mask
+
+    # Loops.
+
+    def _loops(self) -> list[HloInstruction]:
+        return [i for i in self.program.module.instructions() if flow_of(i).calls is Calls.LOOP
+                and self._depends.depends(i) and self._depends.depends(i.attributes["condition"].root)]
+
+    def _with_rounds(self, loop: HloInstruction, count: int) -> list[Array] | None:
+        """Arguments that move the ends of a loop's comparison so far apart as the rounds need."""
+        run = max(self._bases, key=lambda r: max((r.rounds(p, loop) for p, _ in r.places().get(loop, [])), default=0))
+        for place in _comparisons(run, loop):
+            for number in (1, 0):
+                held = run.operand(place, 1 - number)
+                with np.errstate(all="ignore"):
+                    wanted = (held.astype(np.float64) + count * _step(run, place, number, loop)).astype(held.dtype)
+                arguments = run.with_operand(place, number, Wanted(wanted, np.ones(wanted.shape, np.bool_)))
+                if arguments is not None:
+                    return arguments
+        return None
+
+    def _run(self, arguments: list[Array]) -> TracedRun | None:
+        if self._left < 0:
+            return None
+        try:
+            run = TracedRun(self.program, arguments)
+        except (HloError, OutOfTime, TooLong):
+            self._left -= _MOST_WORK // 20
+            return None
+        self._left -= run.work
+        return run
+
+
+def _is_met(run: TracedRun, place: Place, goal: _Goal) -> bool:
+    values = [np.asarray(v) for v in run.moments[place].operands]
+    if goal.number >= len(values):
+        return False
+    return bool((values[goal.number] == goal.values(values)).any())
+
+
+def _choice_goals(instruction: HloInstruction) -> Iterator[_Goal]:
+    """Equal operands of what compares, either order, and both sides of what chooses by a pred."""
+    opcode, operands = instruction.opcode, instruction.operands
+    if opcode in ("compare", "minimum", "maximum") and operands[0].shape.element_type != "pred" \
+            and not operands[0].shape.dtype.is_complex:
+        for by in (0, -1, 1):
+            for number in (0, 1):
+                yield _Goal(instruction, number, _beside(1 - number, by))
+    elif opcode == "clamp" and all(o.shape.dims == operands[1].shape.dims for o in operands):
+        for other, by in ((0, 0), (2, 0), (0, -1), (2, 1)):
+            yield _Goal(instruction, 1, _beside(other, by))
+    elif opcode in ("select", "conditional", "convert") and operands[0].shape.is_array \
+            and operands[0].shape.element_type == "pred":
+        for truth in (True, False):
+            yield _Goal(instruction, 0, _everywhere(truth))
+
+
+def _beside(other: int, by: int) -> Callable[[Sequence[Array]], Array]:
+    return lambda values: stepped(values[other], by) if by else values[other]
+
+
+def _everywhere(value: float) -> Callable[[Sequence[Array]], Array]:
+    return lambda values: np.full(values[0].shape, value)
+
+
+def _boundary_goals(instruction: HloInstruction) -> Iterator[_Goal]:
+    """Values at which an operation changes its behaviour, where its operand is computed."""
+    if instruction.opcode not in OPS:
+        return
+    for number, values in boundaries_of(instruction).items():
+        if number >= len(instruction.operands) or not instruction.operands[number].shape.is_array:
+            continue
+        operand = instruction.operands[number]
+        if operand.opcode in ("parameter", "constant") or operand.shape.element_type == "pred":
+            continue
+        numpy = operand.shape.dtype.numpy
+        for value in list(dict.fromkeys(values))[:_VALUES]:
+            yield _Goal(instruction, number, _held(number, value, numpy))
+
+
+def _held(number: int, value: float, numpy: object) -> Callable[[Sequence[Array]], Array]:
+    def call(values: Sequence[Array]) -> Array:
+        with np.errstate(all="ignore"):
+            try:
+                one = np.asarray(value).astype(numpy)  # type: ignore[call-overload]
+            except (OverflowError, TypeError, ValueError):
+                one = np.zeros((), values[number].dtype)
+        return np.full(values[number].shape, one, values[number].dtype)
+
+    return call
+
+
+def _comparisons(run: TracedRun, loop: HloInstruction) -> list[Place]:
+    """Where a loop's condition compares numbers before its first round, in what it calls, too."""
+    condition = loop.attributes["condition"]
+    return [place for place in run.moments if place[1].opcode == "compare" and any(
+        call.caller is loop and call.computation is condition and call.iteration == 0 for call in place[0])]
+
+
+def _step(run: TracedRun, place: Place, number: int, loop: HloInstruction) -> Array:
+    """How much the other operand of a loop's comparison gains on one in each round; 1 or -1 where it did not run."""
+    path, compare = place
+    condition = loop.attributes["condition"]
+    after = tuple(replace(c, iteration=1) if c.caller is loop and c.computation is condition else c for c in path)
+    if (after, compare) in run.moments:
+        held, gone = ([run.operand(p, n).astype(np.float64) for n in (1 - number, number)]
+                      for p in (place, (after, compare)))
+        gain = np.asarray(gone[0] - gone[1] - (held[0] - held[1]))
+        if (gain != 0).all():
+            return gain
+    falls = str(compare.attributes.get("direction")) in ("GT", "GE")
+    return np.asarray(-1.0 if falls == (number == 1) else 1.0)
+
+
+def _size(loop: HloInstruction) -> int:
+    """Instructions of a loop's body and condition, those that they call included; large arrays count for more."""
+    waiting, seen, size = list(loop.called_computations()), set(), 0
+    while waiting:
+        computation = waiting.pop()
+        if computation in seen:
+            continue
+        seen.add(computation)
+        for instruction in computation.instructions:
+            size += 1 + (instruction.shape.size // 1000 if instruction.shape.is_array else 0)
+            waiting += instruction.called_computations()
+    return size

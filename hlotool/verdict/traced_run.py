@@ -1,0 +1,318 @@
+"""A run of the reference with every value that it makes, and values that are wanted carried back through it.
+
+    y = u32[] multiply(x, 2654435761)
+    c = pred[] compare(y, 12345), direction=EQ
+
+12345 is wanted of y: as the factor is odd, x must be its product with the inverse modulo 2^32. What another operand
+holds is taken from the run, so that this goes through branches, calls, and the rounds of loops. Where that operand
+depends on the same argument, a few runs after one another come nearer (x ^ x >> 16). Nothing is believed: the arguments
+are run, and the value is looked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from hlotool.diagnostics import HloError
+from hlotool.execution import Moment, Path, Program, RunningCall, evaluate_program
+from hlotool.ir import HloInstruction, dtype_of_numpy
+from hlotool.ir.arrays import Array, np
+from hlotool.numerics import is_nan
+from hlotool.ops import OPS, Calls, Elements, flow_of, int_limits, limits
+from hlotool.verdict.boundary_arguments import leaves_by_path, operand_for
+
+#: where an instruction has a value: the calls that lead there, and itself
+Place: TypeAlias = tuple[Path, HloInstruction]
+#: values and elements of a run that are kept at most
+MOST_MOMENTS, MOST_ELEMENTS = 20_000, 1 << 20
+#: instructions that one wanted value is carried back through, on one way and on all
+_LONGEST_WAY, _MOST_STEPS = 120, 1000
+
+
+class TooLong(Exception):
+    """A run makes more values than are kept."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Numbers that an array should hold, and the elements for which that is so."""
+
+    values: Array
+    mask: Array
+
+
+class TracedRun:
+    """One run of a program for one device. Raises HloError as the evaluator does; TooLong."""
+
+    def __init__(self, program: Program, arguments: Sequence[Array]) -> None:
+        self.program = program
+        self.arguments = [np.array(a) for a in arguments]
+        self.moments: dict[Place, Moment] = {}
+        self._elements = 0
+        self._leaf = leaves_by_path(program.module.entry)
+        self._rounds: dict[tuple[Path, HloInstruction], int] = {}
+        evaluate_program(program, [self.arguments], self._keep)
+
+    @property
+    def work(self) -> int:
+        """What the run cost, in elements; an instruction counts as many."""
+        return self._elements + 200 * len(self.moments)
+
+    def _keep(self, moment: Moment) -> Any:
+        self._elements += int(getattr(moment.value, "size", 1) or 1)
+        if len(self.moments) >= MOST_MOMENTS or self._elements > MOST_ELEMENTS:
+            raise TooLong
+        self.moments[moment.path, moment.instruction] = moment
+        if moment.path and flow_of(moment.path[-1].caller).calls is Calls.LOOP:
+            call = moment.path[-1]
+            if call.computation is call.caller.attributes.get("body"):
+                self._rounds[moment.path[:-1], call.caller] = call.iteration + 1
+        return moment.value
+
+    def rounds(self, path: Path, loop: HloInstruction) -> int:
+        """Return how often a loop ran there."""
+        return self._rounds.get((path, loop), 0)
+
+    def places(self) -> dict[HloInstruction, list[Place]]:
+        """Return the places of each instruction, in the order of the run."""
+        found: dict[HloInstruction, list[Place]] = {}
+        for place in self.moments:
+            found.setdefault(place[1], []).append(place)
+        return found
+
+    def operand(self, place: Place, number: int) -> Array:
+        """Return the value of an operand, an array."""
+        return np.asarray(self.moments[place].operands[number])
+
+    def with_operand(self, place: Place, number: int, wanted: Wanted) -> list[Array] | None:
+        """Return arguments that should give an operand those values; None where none are found."""
+        return self._with((place[0], place[1].operands[number]), wanted)
+
+    def _with(self, place: Place, wanted: Wanted) -> list[Array] | None:
+        carrier = _Carrier(self, [a.copy() for a in self.arguments])
+        with np.errstate(all="ignore"):
+            return carrier.arguments if carrier.carry(place, (), wanted) else None
+
+    def leaf_of(self, instruction: HloInstruction, path: tuple[int, ...]) -> int | None:
+        """Return the number of the argument that a parameter of the entry, or a part of it, is."""
+        return self._leaf.get((id(instruction), path))
+
+
+class _Carrier:
+    """Carries wanted values back to arguments, which it changes."""
+
+    def __init__(self, run: TracedRun, arguments: list[Array]) -> None:
+        self.run, self.arguments = run, arguments
+        self.left, self.depth = _MOST_STEPS, 0
+
+    def carry(self, place: Place, within: tuple[int, ...], wanted: Wanted) -> bool:
+        """Carry what is wanted of a value, or of a part of a tuple; True if an argument was changed."""
+        self.left -= 1
+        if self.left < 0 or self.depth >= _LONGEST_WAY or not wanted.mask.any():
+            return False
+        self.depth += 1
+        try:
+            return self._step(place, within, wanted)
+        finally:
+            self.depth -= 1
+
+    def _step(self, place: Place, within: tuple[int, ...], wanted: Wanted) -> bool:
+        path, at = place
+        if at.opcode == "parameter":
+            return self._to_caller(path, at, within, wanted)
+        if (step := self._through_structure(place, within)) is not None:
+            return any(self.carry(p, w, wanted) for p, w in step)
+        if not at.shape.is_array or place not in self.run.moments:
+            return False
+        flow = flow_of(at)
+        if flow.elements is Elements.CONVERTED or flow.elements is Elements.RECAST:
+            return self._converted(place, wanted)
+        if flow.moves and flow.calls is Calls.NONE:
+            return self._moved(place, wanted)
+        if at.shape.element_type == "pred":
+            return self._truth(place, wanted)
+        return self._computed(place, wanted)
+
+    def _to_caller(self, path: Path, at: HloInstruction, within: tuple[int, ...], wanted: Wanted) -> bool:
+        if not path:
+            leaf = self.run.leaf_of(at, within)
+            if leaf is None:
+                return False
+            array = self.arguments[leaf]
+            if array.shape != wanted.values.shape:
+                return False
+            np.copyto(array, wanted.values.astype(array.dtype), where=wanted.mask)
+            return True
+        call, number = path[-1], int(at.attributes.get("parameter_number", 0))
+        caller = call.caller
+        if flow_of(caller).calls is Calls.LOOP:
+            body = caller.attributes.get("body")
+            if call.iteration and body is not None:
+                before = RunningCall(caller, body, call.iteration - 1)
+                return self.carry(((*path[:-1], before), body.root), within, wanted)
+            return self.carry((path[:-1], caller.operands[0]), within, wanted)
+        if not flow_of(caller).enters:
+            return False
+        operand = operand_for(caller, list(caller.called_computations()).index(call.computation), number)
+        return operand is not None and self.carry((path[:-1], caller.operands[operand]), within, wanted)
+
+    def _through_structure(self, place: Place, within: tuple[int, ...]) -> Iterator[Any] | None:
+        """The places that hold the value of a tuple, of a part of one, or of a call; None for other instructions."""
+        path, at = place
+        flow = flow_of(at)
+        if flow.elements is Elements.UNPACKED:
+            return iter([((path, at.operands[0]), (int(at.attributes["index"]), *within))])
+        if flow.elements is Elements.PACKED and within:
+            return iter([((path, at.operands[within[0]]), within[1:])])
+        if flow.forwards:
+            return iter([((path, at.operands[0]), within)])
+        if flow.calls is Calls.LOOP:
+            return iter([self._after_loop(path, at, within)])
+        if flow.enters:
+            calls = [(*path, RunningCall(at, c, 0)) for c in at.called_computations()]
+            return iter([((p, p[-1].computation.root), within) for p in calls
+                         if (p, p[-1].computation.root) in self.run.moments])
+        return None
+
+    def _after_loop(self, path: Path, loop: HloInstruction, within: tuple[int, ...]) -> tuple[Place, tuple[int, ...]]:
+        rounds = self.run.rounds(path, loop)
+        if not rounds:
+            return (path, loop.operands[0]), within
+        body = loop.attributes["body"]
+        return ((*path, RunningCall(loop, body, rounds - 1)), body.root), within
+
+    def _converted(self, place: Place, wanted: Wanted) -> bool:
+        path, at = place
+        source = at.operands[0].shape
+        if source.element_type == "pred" and at.opcode == "convert":
+            return self.carry((path, at.operands[0]), (), Wanted(wanted.values != 0, wanted.mask))
+        record = OPS["convert" if flow_of(at).elements is Elements.CONVERTED else at.opcode]
+        back = np.asarray(record.evaluate(wanted.values, shape=source))
+        mask = wanted.mask
+        if mask.shape != back.shape:  # bits that became wider or narrower elements
+            mask = np.asarray(np.broadcast_to(mask[..., None], back.shape) if back.ndim > mask.ndim
+                              else mask.any(axis=-1))
+        return back.shape == source.dims and self.carry((path, at.operands[0]), (), Wanted(back, np.array(mask)))
+
+    def _moved(self, place: Place, wanted: Wanted) -> bool:
+        """Elements of operands at other places: found by moving their numbers instead of them."""
+        path, at = place
+        moment = self.run.moments[place]
+        operands, first = list(moment.operands), 0
+        begins: list[tuple[int, int, int]] = []
+        last = flow_of(at).sources[1]
+        for number in range(flow_of(at).sources[0], len(operands) if last is None else last):
+            array = np.asarray(operands[number])
+            begins.append((number, first, first + array.size))
+            operands[number] = np.arange(first, first + array.size).reshape(array.shape)
+            first += array.size
+        try:
+            owners = np.asarray(moment.again(*operands)).reshape(-1)
+        except (HloError, ValueError, TypeError, IndexError, AttributeError, OverflowError):
+            return False
+        mask, flat = wanted.mask.reshape(-1), wanted.values.reshape(-1)
+        if owners.shape != mask.shape or owners.dtype.kind not in "iu":
+            return False
+        changed = False
+        for number, low, high in begins:
+            here = mask & (owners >= low) & (owners < high)
+            if not here.any():
+                continue
+            array = np.array(moment.operands[number]).reshape(-1)
+            chosen = np.zeros(array.shape, np.bool_)
+            array[owners[here] - low], chosen[owners[here] - low] = flat[here], True
+            dims = np.asarray(moment.operands[number]).shape
+            changed |= self.carry((path, at.operands[number]), (), Wanted(array.reshape(dims), chosen.reshape(dims)))
+        return changed
+
+    def _truth(self, place: Place, wanted: Wanted) -> bool:
+        """Truth values that a comparison or a logical operation gives."""
+        path, at = place
+        moment = self.run.moments[place]
+        missed = Wanted(wanted.values, wanted.mask & (np.asarray(moment.value) != wanted.values))
+        if not missed.mask.any():
+            return True
+        if at.opcode == "compare":
+            return self.compared(place, missed)
+        operands = [(path, o) for o in at.operands]
+        curve = OPS[at.opcode].curve
+        if len(operands) == 1:
+            return at.opcode == "not" and self.carry(operands[0], (), Wanted(~missed.values, missed.mask))
+        if curve.symbol == "&" or curve.on_truth == "and" or curve.symbol == "|" or curve.on_truth == "or":
+            # All operands decide where the neutral truth is wanted, any one elsewhere.
+            neutral = curve.symbol == "&" or curve.on_truth == "and"
+            whole = Wanted(missed.values, missed.mask & (missed.values == neutral))
+            changed = [self.carry(o, (), whole) for o in operands]
+            single = Wanted(missed.values, missed.mask & (missed.values != neutral))
+            return any(changed) | any(self.carry(o, (), single) for o in operands)
+        return any(self.carry(o, (), Wanted(~np.asarray(moment.operands[n], np.bool_), missed.mask))
+                   for n, o in enumerate(operands))
+
+    def compared(self, place: Place, wanted: Wanted) -> bool:
+        """Carry back the operands of a comparison that make it what is wanted: equal ones, or neighbours."""
+        path, at = place
+        left, right = (np.asarray(v) for v in self.run.moments[place].operands)
+        direction = str(at.attributes.get("direction"))
+        is_strict = (direction in ("LT", "GT", "NE")) == wanted.values
+        upward = (direction in ("GT", "GE", "NE")) == wanted.values
+        goals = []
+        for number, held, up in ((0, right, upward), (1, left, ~upward)):
+            beside = np.where(up, stepped(held, 1), stepped(held, -1)).astype(held.dtype)
+            goals.append((number, np.where(is_strict, beside, held).astype(held.dtype)))
+        return any(self.carry((path, at.operands[n]), (), Wanted(v, wanted.mask)) for n, v in goals)
+
+    def _computed(self, place: Place, wanted: Wanted) -> bool:
+        path, at = place
+        moment, record = self.run.moments[place], OPS.get(at.opcode)
+        if record is None or ("elementwise" not in record.flags and at.opcode != "clamp"):
+            return False
+        values = [np.asarray(v) for v in moment.operands]
+        for number in (1,) if at.opcode == "clamp" else range(len(values)):
+            back = self._undone(at, number, wanted.values, values)
+            if back is None or back.shape != values[number].shape:
+                continue
+            twins = [o is at.operands[number] for o in at.operands]
+            if sum(twins) == 2 and back.dtype.kind == "f":  # x * x, x + x: Newton's step
+                back = ((back + values[number]) / 2).astype(back.dtype)
+            mask = wanted.mask & ~is_nan(back)
+            if self.carry((path, at.operands[number]), (), Wanted(back.astype(values[number].dtype), mask)):
+                return True
+        return False
+
+    @staticmethod
+    def _undone(at: HloInstruction, number: int, result: Array, values: Sequence[Array]) -> Array | None:
+        curve = OPS[at.opcode].curve
+        if at.opcode == "clamp":
+            return result
+        if curve.undo is not None and not (len(values) == 1 and curve.inverse and result.dtype.kind == "f"):
+            try:
+                return np.asarray(curve.undo(number, result, values))
+            except (TypeError, ValueError):
+                return None
+        if curve.inverse is None or len(values) != 1 or at.shape.element_type != at.operands[0].shape.element_type:
+            return None
+        undone = np.vectorize(_first(curve.inverse), otypes=[np.float64])
+        return np.asarray(undone(result.astype(np.float64)).astype(result.dtype))
+
+
+def _first(inverse: Callable[[float], Sequence[float]]) -> Callable[[float], float]:
+    def call(value: float) -> float:
+        try:
+            return next(iter(inverse(float(value))), float("nan"))
+        except (ValueError, OverflowError, ZeroDivisionError):
+            return float("nan")
+
+    return call
+
+
+def stepped(values: Array, by: int) -> Array:
+    """Return the next numbers above, or below, of the same type; the ends stay themselves."""
+    kind = dtype_of_numpy(values.dtype)
+    if kind.family == "pred":
+        return np.asarray(~values)
+    if kind.is_integral:
+        end = int_limits(kind)[by > 0]
+        return np.where(values == end, values, values + np.asarray(by).astype(values.dtype)).astype(values.dtype)
+    return np.asarray(np.nextafter(values, np.asarray(by * limits(kind)[0]).astype(values.dtype)))
