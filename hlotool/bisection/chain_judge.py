@@ -16,11 +16,11 @@ from typing import Any
 
 from hlotool.bisection.canonical_form import CanonicalForm
 from hlotool.bisection.codes import NO_VERDICT, PASS_IS_WRONG
-from hlotool.bisection.partitioned import Partition, partition_between
 from hlotool.bisection.pass_verdicts import ChainVerdict, Difference, PassVerdict
 from hlotool.bisection.tried_arguments import Stage, TriedArguments, is_decided
 from hlotool.blame import blame_pair, pair_diagnostic
 from hlotool.diagnostics import Diagnostic, HloError, Severity
+from hlotool.distributed import Partition, partition_between
 from hlotool.dumps import Chain, Dump, DumpReader
 from hlotool.execution import Program, evaluate_program, fitted, run_limit
 from hlotool.ir import HloInstruction, HloModule
@@ -243,17 +243,18 @@ class _ChainJudge:
 
     def _try_parts(self, verdict: PassVerdict, parts: Partition, given: ArgumentSet) -> None:
         """Return one set of arguments, whole before the pass and in parts after it."""
-        before, after = self.stages[verdict.before].program, self.stages[verdict.after].program
+        before = self.stages[verdict.before].program
         try:
             with run_limit(self.options.time_limit):
                 evidence = Evidence(before, given.values)
-                found = parts.made(evaluate_program(after, parts.given(given.values[0])))
-                for result, value in enumerate(found):
-                    judgement = evidence.judge(value, 0, result)
+                found = parts.made(evaluate_program(parts.part, parts.given(given.values[0])))
+                for result, version in ((n, v) for n, versions in enumerate(found) for v in versions):
+                    judgement = evidence.judge(version.array, 0, result)
                     verdict.counts.update(judgement.counts)
                     if judgement.is_wrong and verdict.difference is None:
                         _, why = who_is_right(judgement, "the module after the pass", "the one before")
-                        verdict.difference = Difference(result, 0, given.name, given.values, judgement, why)
+                        places = version.places_of(judgement.wrong) if not judgement.problem else []
+                        verdict.difference = Difference(result, 0, given.name, given.values, judgement, why, places)
         except HloError as error:
             verdict.diagnostics = verdict.diagnostics or list(error.diagnostics)
             return

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from hlotool.blame import PairBlame
 from hlotool.diagnostics import Diagnostic
+from hlotool.distributed import PartPlace
 from hlotool.dumps import Chain, Dump
 from hlotool.ir.arrays import Array
 from hlotool.numerics import Judgement, Kind
@@ -34,9 +35,13 @@ class Difference:
     judgement: Judgement
     #: a sentence that says who is right
     why: str
+    #: the wrong elements of a partitioned module's result, on the devices that hold them
+    parts: list[PartPlace] = field(default_factory=list)
 
     def __str__(self) -> str:
         where = f"result {self.result}" + (f" of device {self.device}" if self.device else "")
+        if self.parts:
+            where += f" ({'; '.join(map(str, self.parts[:4]))})"
         return f"{where}, {self.inputs} arguments: {self.judgement}"
 
 

@@ -16,6 +16,7 @@ from hlotool.blame.refused_instruction import refused_instruction
 from hlotool.blame.stored_values import blame, compare_stored, stored_trace
 from hlotool.blame.wrong_instruction import Blame
 from hlotool.diagnostics import Diagnostic, HloError, Note
+from hlotool.distributed import partition_between
 from hlotool.execution import (
     ARGUMENTS,
     DIFFERENCE,
@@ -51,11 +52,15 @@ def _searching(function: Callable[P, Comparison], names: bool) -> Callable[P, Co
         if found is None:
             found = function(**{"locate": locator(one, other)} | bound.arguments)  # type: ignore[call-arg]
             _look_behind_open(found, one, other)
-        if names and (found.findings or found.diagnostics):
+        if names and (found.findings or found.diagnostics) and not _is_partition(one, other):
             name_instruction(found, one, other, seconds=_NAME)
         return found
 
     return compare
+
+
+def _is_partition(one: Program, other: Program | None) -> bool:
+    return other is not None and partition_between(one, other) is not None
 
 
 #: hlotool.verdict.compare with what a search adds (`_searching`): `hlotool.compare`

@@ -13,7 +13,7 @@ from hlotool.execution.codes import (
     TIMEOUT,
     UNSUPPORTED,
 )
-from hlotool.execution.devices import fed
+from hlotool.execution.devices import fed, numbered
 from hlotool.execution.evaluate import (
     InstructionRuns,
     Moment,
@@ -77,6 +77,7 @@ __all__ = [
     "library_versions",
     "located",
     "nested",
+    "numbered",
     "program_of_text",
     "random_arguments",
     "read_array_file",

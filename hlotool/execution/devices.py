@@ -6,13 +6,16 @@ condition holds, the meeting can never happen and all who wait get an Evaluation
 
 from __future__ import annotations
 
+import copy
+import functools
 import threading
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hlotool.ir import Shape
+from hlotool.ir import HloComputation, HloInstruction, Shape, post_order
+from hlotool.ops import group_mode_of
 from hlotool.ops.values import EvaluationError, zeros
 
 
@@ -38,6 +41,47 @@ def fed(infeed: Sequence[Sequence[Any]]) -> list[Queues] | None:
     return [Queues(deque(row)) for row in infeed] or None
 
 
+@dataclass(frozen=True)
+class Exchange:
+    """An instruction in which devices meet, as one device brings it."""
+
+    #: the collective; None for what no instruction asks for
+    instruction: HloInstruction | None
+    #: all that the devices must have in common: operation, channel, mode, order of devices, reduction, shapes
+    kind: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        if self.instruction is None:
+            return "an exchange"
+        channel = self.instruction.attributes.get("channel_id")
+        return f"{self.instruction.opcode} {self.instruction.name}" + f" (channel {channel})" * (channel is not None)
+
+
+@functools.lru_cache(4096)
+def exchange_of(instruction: HloInstruction) -> Exchange:
+    """Return what devices must have in common to meet in an instruction. Source: XLA, rendezvous keys of collectives.
+
+    A collective and its asynchronous start are of one kind.
+    """
+    given = instruction.attributes
+    applied = given.get("to_apply")
+    reduction = _fold_of(applied) if isinstance(applied, HloComputation) else None
+    groups = given.get("replica_groups")
+    stated = (groups.lists() if groups is not None else (), *(given.get(name) for name in (
+        "dimensions", "split_dimension", "source_target_pairs", "slice_sizes")))
+    shapes = tuple(o.shape.text(layout=False) for o in instruction.operands)
+    return Exchange(instruction, (instruction.opcode.removesuffix("-start"), given.get("channel_id"),
+                                  group_mode_of(instruction), reduction, stated, shapes))
+
+
+def _fold_of(computation: HloComputation) -> tuple[Any, ...]:
+    """Return what a reduction computes, whatever its names."""
+    order = list(post_order(computation))
+    number = {i: n for n, i in enumerate(order)}
+    return tuple((i.opcode, i.shape.text(layout=False), i.attributes.get("parameter_number"),
+                  i.attributes.get("direction"), tuple(number[o] for o in i.operands)) for i in order)
+
+
 class Meeting:
     """State that the devices of one run share."""
 
@@ -45,33 +89,41 @@ class Meeting:
         self.replicas = replicas
         self.partitions = partitions
         self._changed = threading.Condition()
-        self._meetings: Counter[tuple[int, tuple[int, ...]]] = Counter()
-        #: a set of devices and the number of its meeting -> what was brought so far, and how many have left
-        self._rooms: dict[tuple[tuple[int, ...], int], dict[int, Any]] = {}
-        self._left: Counter[tuple[tuple[int, ...], int]] = Counter()
+        self._meetings: Counter[tuple[int, Any]] = Counter()
+        #: devices, channel and mode, and the number of their meeting -> what was brought so far, and how many have left
+        self._rooms: dict[tuple[Any, int], dict[int, tuple[Exchange, Any]]] = {}
+        self._left: Counter[tuple[Any, int]] = Counter()
         #: channel, source and target -> values under way
         self._mail: dict[tuple[int | None, int, int], deque[Any]] = defaultdict(deque)
-        self._waiting: dict[int, Callable[[], bool]] = {}
+        self._waiting: dict[int, tuple[Callable[[], bool], str]] = {}
         self._done: set[int] = set()
-        self._is_stuck = False
+        self._is_stuck = ""
         self._is_abandoned = False
 
-    def exchange(self, device: int, value: Any, participants: Sequence[int]) -> list[Any]:
-        """Bring a value to the next meeting of those devices; what each brought."""
+    def exchange(self, device: int, value: Any, participants: Sequence[int], at: Exchange) -> list[Any]:
+        """Bring a value to the next meeting of those devices in that channel and mode; what each brought.
+
+        Raises EvaluationError where the devices meet in instructions that are not of one kind, or never meet.
+        """
         members = tuple(sorted(set(participants)))
         with self._changed:
-            room = (members, self._meetings[device, members])
-            self._meetings[device, members] += 1
+            place = (members, at.kind[1:3])
+            room = (place, self._meetings[device, place])
+            self._meetings[device, place] += 1
             brought = self._rooms.setdefault(room, {})
-            brought[device] = value
+            brought[device] = at, value
+            other = next((d for d, (its, _) in brought.items()
+                          if its.instruction is not at.instruction and its.kind != at.kind), None)
+            if other is not None:
+                raise EvaluationError(f"device {other} meets device {device} in different collectives: "
+                                      f"{brought[other][0]} there, {at} here")
             self._changed.notify_all()
             self._wait(device, lambda: len(brought) == len(members),
-                       f"device {device} waits for a collective of the devices {', '.join(map(str, members))}, "
-                       "which not all of them reach")
+                       f"{at} of {numbered(members)}")
             self._left[room] += 1
             if self._left.get(room) == len(members):
                 del self._rooms[room], self._left[room]
-            return [brought[d] for d in participants]
+            return [brought[d][1] for d in participants]
 
     def put(self, channel: int | None, source: int, target: int, value: Any) -> None:
         """Send a value on its way."""
@@ -83,8 +135,7 @@ class Meeting:
         """The next value from the source, when it is there."""
         with self._changed:
             mail = self._mail[channel, source, target]
-            self._wait(target, lambda: bool(mail), f"device {target} waits for device {source} to send on channel "
-                                                   f"{channel}, which it never does")
+            self._wait(target, lambda: bool(mail), f"what device {source} sends on channel {channel}")
             return mail.popleft()
 
     def finish(self, device: int) -> None:
@@ -99,22 +150,42 @@ class Meeting:
             self._is_abandoned = True
             self._changed.notify_all()
 
-    def _wait(self, device: int, condition: Callable[[], bool], otherwise: str) -> None:
-        self._waiting[device] = condition
+    def _wait(self, device: int, condition: Callable[[], bool], awaited: str) -> None:
+        self._waiting[device] = condition, awaited
         self._look_whether_stuck()
-        self._changed.wait_for(lambda: condition() or self._is_stuck or self._is_abandoned)
+        self._changed.wait_for(lambda: condition() or bool(self._is_stuck) or self._is_abandoned)
         del self._waiting[device]
         if condition():
             return
         if self._is_abandoned:
             raise Abandoned
-        raise EvaluationError(otherwise)
+        raise EvaluationError(self._is_stuck)
 
     def _look_whether_stuck(self) -> None:
         at_rest = len(self._waiting) + len(self._done) == self.replicas * self.partitions
-        if self._waiting and at_rest and not any(holds() for holds in self._waiting.values()):
-            self._is_stuck = True
+        if self._waiting and at_rest and not any(holds() for holds, _ in self._waiting.values()):
+            self._is_stuck = f"the devices wait for ever: {self._graph()}"
             self._changed.notify_all()
+
+    def _graph(self) -> str:
+        """Return what each device waits for, devices that wait for the same together, and those that are at the end."""
+        waits: dict[str, list[int]] = {}
+        for device, (_, awaited) in sorted(self._waiting.items()):
+            waits.setdefault(awaited, []).append(device)
+        said = [f"{numbered(devices)} for {awaited}" for awaited, devices in waits.items()]
+        return "; ".join([*said, *[f"{numbered(sorted(self._done))} at the end of the program"] * bool(self._done)])
+
+
+def numbered(devices: Sequence[int]) -> str:
+    """Return devices in words, runs of numbers as their ends: "device 3", "devices 0 to 3, 6"."""
+    runs: list[list[int]] = []
+    for device in devices:
+        if runs and runs[-1][-1] + 1 == device:
+            runs[-1].append(device)
+        else:
+            runs.append([device])
+    said = [f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    return f"device{'s' * (len(devices) != 1)} {', '.join(said)}"
 
 
 class DeviceWorld:
@@ -126,13 +197,22 @@ class DeviceWorld:
         self.replicas, self.partitions = meeting.replicas, meeting.partitions
         self.replica, self.partition = divmod(device, meeting.partitions)
         self.storage: dict[str, Any] = {}
+        #: the instruction that runs
+        self.instruction: HloInstruction | None = None
         self.queues = queues if queues is not None else Queues()
+
+    def at(self, instruction: HloInstruction) -> DeviceWorld:
+        """Return the same view for an instruction, by which the devices that meet in it know each other."""
+        found = copy.copy(self)
+        found.instruction = instruction
+        return found
 
     def exchange(self, value: Any, participants: Sequence[int]) -> list[Any]:
         """Return what every participant brings to this meeting, in their order."""
         if tuple(participants) == (self.device,):
             return [value]
-        return self.meeting.exchange(self.device, value, participants)
+        at = exchange_of(self.instruction) if self.instruction is not None else Exchange(None)
+        return self.meeting.exchange(self.device, value, participants, at)
 
     def send(self, channel: int | None, value: Any, pairs: Sequence[tuple[int, int]], is_host: bool) -> None:
         """Put a value into a channel, without waiting."""

@@ -343,7 +343,7 @@ class _Evaluation:
         if problem := too_large(instruction.shape):
             return functools.partial(_refuse_size, problem), {}
         if (border := self.borders.get(instruction)) is not None:
-            return border.function(self.world, instruction.shape.is_tuple), {}
+            return border.function(self.world.at(instruction), instruction.shape.is_tuple), {}
         record = OPS.get(instruction.opcode)
         if record is None:
             raise HloError([located(self.module, instruction, UNSUPPORTED,
@@ -356,7 +356,7 @@ class _Evaluation:
         if "operand_shapes" in wanted:
             given["operand_shapes"] = tuple(o.shape for o in instruction.operands)
         if "world" in wanted:
-            given["world"] = self.world
+            given["world"] = self.world.at(instruction)
         return self.rebind(instruction, record.evaluate, given) if self.rebind is not None else (record.evaluate, given)
 
     def _value(self, caller: HloInstruction, value: Any) -> Any:

@@ -18,7 +18,16 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hlotool.execution.devices import DeviceWorld
-from hlotool.ir import HloInstruction, HloModule, IotaTile, Sharding, post_order
+from hlotool.ir import (
+    HloInstruction,
+    HloModule,
+    NoPlacementError,
+    Shape,
+    Sharding,
+    UnlistedDevicesError,
+    placement_of,
+    post_order,
+)
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import OPS
 
@@ -78,7 +87,8 @@ def border_of(module: HloModule, instruction: HloInstruction, partitions: int) -
     if target.startswith("xla.sdy."):
         rows = _shardy(module, instruction, "xla.sdy.in_shardings" if enters else "xla.sdy.out_shardings", partitions)
     else:
-        rows = [_tiled(instruction.operands[0] if enters else instruction, partitions)]
+        outside, inside = (instruction.operands[0], instruction)[:: 1 if enters else -1]
+        rows = [_tiled(outside, inside, wholes[0], parts[0], partitions)]
     if len(rows) != len(wholes):
         raise NotSplit(f"{len(rows)} shardings for {len(wholes)} values")
     for row, whole, part in zip(rows, wholes, parts, strict=True):
@@ -126,26 +136,46 @@ def inside_of(borders: Iterable[HloInstruction], module: HloModule) -> frozenset
 def _kinds(instruction: HloInstruction) -> set[str]:
     """The kinds of an instruction's shardings."""
     sharding = instruction.attributes.get("sharding")
-    return {s.kind for s in (sharding, *sharding.elements)} if isinstance(sharding, Sharding) else set()
+    each = (sharding, *sharding.elements) if isinstance(sharding, Sharding) else ()
+    return {kind for s in each for kind in (s.kind, *s.last_tile_dims, *["manual"] * bool(s.manual_axes))}
 
 
-def _tiled(instruction: HloInstruction, partitions: int) -> list[Part]:
-    """The parts that an instruction's sharding says."""
-    sharding = instruction.attributes.get("sharding")
-    if isinstance(sharding, Sharding) and sharding.kind == "replicated":
-        return [()] * partitions
-    if not isinstance(sharding, Sharding) or sharding.kind != "tiled" or sharding.last_tile_dims:
-        raise NotSplit(f"the sharding of {instruction.name} is not in tiles of whole devices")
-    devices = sharding.devices.devices() if isinstance(sharding.devices, IotaTile) else sharding.devices
-    dims = sharding.tile_dims
-    if devices is None or sorted(devices) != list(range(partitions)) or math.prod(dims) != partitions:
-        raise NotSplit(f"the sharding of {instruction.name} is not over {partitions} devices")
-    known = len(dims) - sharding.last_tile_dim_replicate
-    parts: dict[int, Part] = {}
-    for number, device in enumerate(devices):
-        place = tuple(map(int, np.unravel_index(number, dims)))
-        parts[device] = tuple(zip(place[:known], dims[:known], strict=True))
-    return [parts[d] for d in range(partitions)]
+def _tiled(outside: HloInstruction, inside: HloInstruction, whole: Shape, part: Shape, partitions: int) -> list[Part]:
+    """The parts that the sharding of the value outside says; of axes that the region leaves to the partitioner none.
+
+    The manual axes of a dimension come before the others. Source: XLA, spmd_partitioner.cc, HandleCustomCall.
+    """
+    sharding = outside.attributes.get("sharding")
+    if not isinstance(sharding, Sharding):
+        raise NotSplit(f"{outside.name} has no sharding")
+    try:
+        found = placement_of(sharding, whole.rank, partitions)
+    except (NoPlacementError, UnlistedDevicesError) as error:
+        raise NotSplit(f"{outside.name}: {error}") from error
+    if found.manual or None in found.places:
+        raise NotSplit(f"the sharding of {outside.name} is not in tiles of whole devices")
+    groups = _manual_groups(inside, whole.rank, partitions)
+    counts = found.counts
+    if groups is not None and part.is_array and part.rank == whole.rank and 0 not in part.dims:
+        counts = tuple(w // p for w, p in zip(whole.dims, part.dims, strict=True))
+        if any(c % n for c, n in zip(found.counts, counts, strict=True)):
+            raise NotSplit(f"{whole.text(layout=False)} in parts of other sizes")
+    parts = [tuple((p // (all_ // n), n) for p, all_, n in zip(place or (), found.counts, counts, strict=True))
+             for place in found.places]
+    if groups is not None and len(set(zip(groups, parts, strict=True))) != len(set(groups)):
+        raise NotSplit(f"the subgroups of {inside.name} do not have one part each")
+    return parts
+
+
+def _manual_groups(inside: HloInstruction, rank: int, partitions: int) -> tuple[int, ...] | None:
+    """The manual subgroup of each device where a region leaves axes to the partitioner; None: it leaves none."""
+    sharding = inside.attributes.get("sharding")
+    if not isinstance(sharding, Sharding) or sharding.kind not in ("tiled", "named"):
+        return None
+    try:
+        return placement_of(sharding, rank, partitions).manual or None
+    except (NoPlacementError, UnlistedDevicesError) as error:
+        raise NotSplit(f"{inside.name}: {error}") from error
 
 
 def _shardy(module: HloModule, instruction: HloInstruction, name: str, partitions: int) -> list[list[Part]]:
@@ -167,8 +197,6 @@ def _of_axes(mesh: re.Match[str] | None, text: str, manual: set[str], partitions
     axes = {axis: int(size) for axis, size in _AXIS.findall(mesh[2])}
     if math.prod(axes.values()) != partitions:
         raise NotSplit(f"the mesh has not {partitions} devices")
-    if any(size > 1 and axis not in manual for axis, size in axes.items()):
-        raise NotSplit("the region leaves axes of the mesh to the partitioner")
     order = [int(d) for d in mesh[3].split(",")] if mesh[3] else list(range(partitions))
     if sorted(order) != list(range(partitions)):
         raise NotSplit("the mesh names other devices")
@@ -176,6 +204,8 @@ def _of_axes(mesh: re.Match[str] | None, text: str, manual: set[str], partitions
     if ", ".join("{" + ", ".join(f'"{a}"' for a in d) + "}" for d in dimensions) != text or any(
             a not in axes for d in dimensions for a in d):
         raise NotSplit("dimensions that are split over parts of axes, or are open")
+    # Of axes that the region leaves to the partitioner each device computes all.
+    dimensions = [[a for a in d if a in manual] for d in dimensions]
     parts: dict[int, Part] = {}
     for number, device in enumerate(order):
         place = dict(zip(axes, np.unravel_index(number, tuple(axes.values())), strict=True))

@@ -59,6 +59,8 @@ class Program:
     """
 
     module: HloModule
+    #: True where it is known to be one device's part of a partitioned program, whatever it looks like
+    is_part: bool = False
 
     def __post_init__(self) -> None:
         self.module, _ = without_library_calls(legalized(self.module), lapack_targets)
@@ -165,7 +167,7 @@ class Program:
     def _is_logical(self) -> bool:
         # A partitioned module keeps the shardings of its parameters, so they alone decide nothing: but it is
         # scheduled, or has collectives without the markers that a manual region has before.
-        if self.module.attributes.get("is_scheduled"):
+        if self.is_part or self.module.attributes.get("is_scheduled"):
             return False
         instructions = list(self.module.instructions())
         if any(str(i.attributes.get("custom_call_target", "")).startswith(_MARKERS) for i in instructions):

@@ -33,6 +33,7 @@ from hlotool.ir.gc_pause import no_collection
 from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound
 from hlotool.ir.literals import Literal, may_be_elided
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_html_printer, set_printer
+from hlotool.ir.placement import NoPlacementError, Placement, placement_of, replicated
 from hlotool.ir.shapes import COMBINE, UNBOUNDED, Layout, Shape, SplitConfig
 from hlotool.ir.sharding import (
     AxisRef,
@@ -59,11 +60,11 @@ __all__ = [
     "BARE_TYPES", "COMBINE", "DTYPES", "KINDS", "LATER_TYPE_WORDS", "NO_ATTRIBUTES", "SEVERAL_KINDS", "TYPES",
     "UNBOUNDED", "Aliasing", "Attributes", "AxisRef", "BackendConfig", "BufferDonor", "ConvolutionDimensions", "DType",
     "DimSharding", "Domain", "EntryLayout", "Flaw", "FrontendAttributes", "HloComputation", "HloInstruction",
-    "HloModule", "IotaTile", "Kind", "Layout", "Literal", "Mesh", "Metadata", "OperandSparsity", "Padding",
-    "PaddingDimension", "Position", "Raw", "ReadMetadata", "ReplicaGroups", "ResultAccuracy", "Shape", "Sharding",
-    "SliceDimension", "Source", "Span", "Sparsity", "SplitConfig", "Statistics", "UnlistedDevicesError", "Window",
-    "WindowDimension", "called_by", "callees_before_callers", "callees_first", "cycles", "dtype_of_numpy", "flaws",
-    "foreign_operands", "is_sound", "is_type_word", "kind_of", "line_starts", "may_be_elided", "mesh_problem",
-    "moved_starts", "no_collection", "post_order", "reachable", "recursions", "sanitized_name", "set_html_printer",
-    "set_printer", "unique_name",
+    "HloModule", "IotaTile", "Kind", "Layout", "Literal", "Mesh", "Metadata", "NoPlacementError", "OperandSparsity",
+    "Padding", "PaddingDimension", "Placement", "Position", "Raw", "ReadMetadata", "ReplicaGroups", "ResultAccuracy",
+    "Shape", "Sharding", "SliceDimension", "Source", "Span", "Sparsity", "SplitConfig", "Statistics",
+    "UnlistedDevicesError", "Window", "WindowDimension", "called_by", "callees_before_callers", "callees_first",
+    "cycles", "dtype_of_numpy", "flaws", "foreign_operands", "is_sound", "is_type_word", "kind_of", "line_starts",
+    "may_be_elided", "mesh_problem", "moved_starts", "no_collection", "placement_of", "post_order", "reachable",
+    "recursions", "replicated", "sanitized_name", "set_html_printer", "set_printer", "unique_name",
 ]

@@ -108,6 +108,11 @@ class Judgement:
         return self.kind.is_wrong
 
     @property
+    def wrong(self) -> Array:
+        """True for each element that is wrong."""
+        return np.asarray(self.kinds >= Kind.NON_FINITE)
+
+    @property
     def worst(self) -> tuple[int, ...]:
         """The index of the worst element: of the worst kind, the largest error against what is allowed."""
         if not self.kinds.size:

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.distributed import Partition, PartPlace, Version, partition_between
 from hlotool.execution import (
     MEMORY,
     TIMEOUT,
@@ -69,6 +70,8 @@ TIME_BUDGET = 10.0
 _MOST_SETS, _SETS_OF_SMALL = 160, 320
 #: instructions, and elements of parameters, of a small program
 _FEW_INSTRUCTIONS, _FEW_ELEMENTS = 40, 1024
+#: sets that are judged after a difference between a program and its partitioned form
+_MORE_SETS_OF_PARTS = 3
 #: doubts for which the instruction is searched
 _MOST_LOCATED = 3
 #: sets run at a time, first and at most, so that a device is asked seldom and an early difference ends the search;
@@ -92,6 +95,9 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     place of the error model. Failures to run are diagnostics of the comparison. Raises HloError where the modules are
     no pair, ValueError without an executor.
 
+    Where `b` is the partitioned form of `a`, both run on the reference, `b` on all devices, and the parts of each device
+    are judged (hlotool.distributed).
+
     What differs on arguments at the ends of the range counts in small programs, and in large ones where it is no
     consequence of an overflow further up (hlotool/numerics/extreme_values.py), which `locate` tells; `counts_extremes`
     says that it always counts, or never.
@@ -102,15 +108,19 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     other = one if b is None else Program(read_module(b))
     if ulps is not None:
         tolerance = Tolerance(ulps=ulps)
-    require_one_signature(one, other)
+    partition = partition_between(one, other)
+    if partition is None:
+        require_one_signature(one, other)
+    else:
+        other = partition.part
     if not executors:
         raise ValueError("compare needs an executor, or several")
     work = _Work(one, other, tuple(executors), tolerance, time_limit, work_time() + time_budget, b is not None,
-                 counts_extremes, locate)
+                 counts_extremes, locate, partition)
     started = time.monotonic()
     try:
         with run_limit(time_limit):
-            work.compare(_sets(one, other, arguments, inputs, seed))
+            work.compare(_sets(one, one if partition is not None else other, arguments, inputs, seed))
     except HloError as error:
         work.found.diagnostics.extend(error.diagnostics)
     work.found.seconds = time.monotonic() - started
@@ -145,9 +155,12 @@ class _Work:
     is_pair: bool
     counts_extremes: bool | None = None
     locate: Locator | None = None
+    #: the other is the partitioned form of the one
+    partition: Partition | None = None
 
     def __post_init__(self) -> None:
-        names = self.executors
+        # The parts of a partitioned program are run on the reference only, which has any number of devices.
+        names = self.executors = self.executors if self.partition is None else ("reference",)
         self.found = Comparison(
             self.one.module.name if self.is_pair else f"{self.one.module.name} on {names[0]}",
             self.other.module.name if self.is_pair else f"{self.one.module.name} on {names[-1]}", names)
@@ -242,6 +255,9 @@ class _Work:
     def _compare_batch(self, cases: list[_Case]) -> None:
         values = [c.arguments.values for c in cases]
         rows: list[tuple[str, list[_Pair | None]]] = []
+        if self.partition is not None:
+            self._compare_parts(self.partition, cases)
+            return
         if self.is_pair and not self.has_no_reference:
             made = [self._reference_of_other(v) for v in values]
             rows.append(("reference", made))
@@ -264,6 +280,37 @@ class _Work:
         for position in sorted(held):
             self.found.inputs.append(cases[position].arguments.name)
             self._note(cases[position])
+
+    def _compare_parts(self, partition: Partition, cases: list[_Case]) -> None:
+        """Judge what the devices of a partitioned program make of the parts of the arguments.
+
+        After a difference a few more sets are judged, as each may show it on some of the devices only.
+        """
+        left = len(cases)
+        for number, case in enumerate(cases):
+            if number >= left:
+                break
+            made = self._reference_of_other(partition.given(case.arguments.values[0]))
+            if made is None or case.reference is None:
+                continue
+            for result, versions in enumerate(partition.made(made.given)):
+                for version in versions:
+                    self._judge_version(case, result, version)
+            self.found.inputs.append(case.arguments.name)
+            self._note(case)
+            if self.found.findings:
+                left = min(left, number + 1 + _MORE_SETS_OF_PARTS)
+
+    def _judge_version(self, case: _Case, result: int, version: Version) -> None:
+        """Judge one value of a whole result that some devices have."""
+        judged = self._judged(case, 0, result, version.array)
+        if judged.is_wrong:
+            parts = version.places_of(judged.wrong) if not judged.problem else []
+            judged = self._find(case, "reference", 0, result, judged, parts)
+        self.found.counts.update(judged.counts)
+        self._open.note(("reference", 0, result), judged)
+        if self._open_arguments is None and judged.kind is Kind.ILL_CONDITIONED:
+            self._open_arguments = case.arguments.values
 
     def _judge_rows(self, rows: list[tuple[str, list[_Pair | None]]], cases: list[_Case],
                     positions: Sequence[int]) -> dict[int, None]:
@@ -349,11 +396,13 @@ class _Work:
     def _mismatch(self, case: _Case, name: str, device: int, given: int, expected: int) -> None:
         self._find(case, name, device, 0, without_elements(f"{given} results against {expected}"))
 
-    def _find(self, case: _Case, name: str, device: int, result: int, found: Judgement) -> Judgement:
+    def _find(self, case: _Case, name: str, device: int, result: int, found: Judgement,
+              parts: Sequence[PartPlace] = ()) -> Judgement:
         """Keep what is wrong as a finding, or as a doubt; the judgement as it counts."""
         side = f"{self.found.right} on {name}" if self.is_pair else name
         right, why = who_is_right(found, name, self.found.left if self.is_pair else "reference")
-        made = Finding(side, self.found.left, result, device, case.arguments.name, case.number, found, right, why)
+        made = Finding(side, self.found.left, result, device, case.arguments.name, case.number, found, right, why,
+                       parts=list(parts))
         values = case.arguments.values
         if self._is_doubtful(case, found, result):
             self._doubts.append((Doubt(name, result, values), made))

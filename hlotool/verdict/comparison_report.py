@@ -5,6 +5,7 @@
                    range end
     instruction    the instruction to blame (null: none), its line, and the iteration of the loop that it stands in
     worst          the worst element: its result, device and index, both values and the one at higher precision
+    devices        of a partitioned program: those that have wrong elements
     right, why     who is right, and a sentence that says why
 """
 
@@ -16,6 +17,7 @@ import json
 import math
 from typing import Any
 
+from hlotool.distributed import PartPlace
 from hlotool.verdict.findings import Comparison, Finding
 
 
@@ -28,6 +30,7 @@ def comparison_json(name: str, found: Comparison) -> dict[str, Any]:
         "instruction": found.instruction or None, "line": found.line or None, "iteration": found.iteration,
         "who_is_right": worst.right if worst else None, "why": worst.why if worst else None,
         "worst": _finding(worst) if worst else None,
+        "devices": found.devices,
         "noted": [_finding(f) for f in found.noted[:8]],
         "elements": dict(found.counts),
         "arguments": {"sets": found.compared, "kinds": list(dict.fromkeys(found.inputs))},
@@ -41,14 +44,20 @@ def comparison_json(name: str, found: Comparison) -> dict[str, Any]:
 def _finding(found: Finding) -> dict[str, Any]:
     judged = found.judgement
     record: dict[str, Any] = {
-        "side": found.side, "result": found.result, "device": found.device, "inputs": found.inputs,
-        "set": found.number, "kind": str(judged.kind), "problem": judged.problem or None}
+        "side": found.side, "result": found.result, "device": found.device,
+        "parts": [part_record(p) for p in found.parts], "inputs": found.inputs, "set": found.number,
+        "kind": str(judged.kind), "problem": judged.problem or None}
     if judged.problem or not judged.kinds.size:
         return record | {"index": None, "given": None, "reference": None, "shadow": None, "elements": {}}
     at = judged.worst
     shadow = judged.shadow[at] if judged.shadow is not None else None
     return record | {"index": list(at), "given": _number(judged.given[at]), "reference": _number(judged.reference[at]),
                      "shadow": _number(shadow) if shadow is not None else None, "elements": judged.counts}
+
+
+def part_record(part: PartPlace) -> dict[str, Any]:
+    """Return a range of a whole array on the devices of a partitioned program that hold it."""
+    return {"devices": list(part.devices), "range": [[r.start, r.stop] for r in part.ranges]}
 
 
 def _number(value: Any) -> Any:

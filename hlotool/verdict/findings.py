@@ -7,8 +7,12 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from hlotool.diagnostics import Diagnostic
+from hlotool.distributed import PartPlace
 from hlotool.ir.arrays import Array
 from hlotool.numerics import Judgement, Kind
+
+#: parts of a partitioned result that a sentence lists
+_MOST_PLACES = 4
 
 Verdict: TypeAlias = Literal["agree", "differ", "none"]
 
@@ -32,9 +36,14 @@ class Finding:
     why: str
     #: the name of the instruction whose value it is
     value: str = ""
+    #: the wrong elements of a partitioned program's result, on the devices that hold them
+    parts: list[PartPlace] = field(default_factory=list)
 
     def __str__(self) -> str:
         where = (self.value or f"result {self.result}") + (f" of device {self.device}" if self.device else "")
+        if self.parts:
+            more = f" and {len(self.parts) - _MOST_PLACES} parts more" if len(self.parts) > _MOST_PLACES else ""
+            where += f" ({'; '.join(map(str, self.parts[:_MOST_PLACES]))}{more})"
         return f"{where} of {self.side}, {self.inputs} arguments: {self.judgement}; {self.why}"
 
 
@@ -101,6 +110,11 @@ class Comparison:
     @property
     def worst(self) -> Finding | None:
         return max(self.findings, key=lambda f: (f.judgement.kind, f.judgement.problem != ""), default=None)
+
+    @property
+    def devices(self) -> list[int]:
+        """The devices of a partitioned program that have wrong elements of a result."""
+        return sorted({d for found in self.findings for place in found.parts for d in place.devices})
 
     @property
     def is_equal(self) -> bool:

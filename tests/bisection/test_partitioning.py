@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 
 from hlotool.bisection import BisectOptions, bisect_schema, folder_record, judge_chain, text_report
-from hlotool.bisection.partitioned import Tiles, partition_between
 from hlotool.dumps import read_folder
-from hlotool.execution import Program
-from hlotool.passes.read import parse
 
 PUBLIC = pathlib.Path(__file__).parents[3] / "shared" / "corpus" / "miscompiles" / "public"
 WHOLE = """HloModule f, num_partitions=2
@@ -53,18 +50,6 @@ def judged(folder: pathlib.Path, **options: object):
     return judge_chain(chain, BisectOptions(**options))
 
 
-def test_parts_are_cut_and_put_together() -> None:
-    """Also what does not divide, on devices in another order, and a scalar that all have."""
-    tiles = Tiles((2, 1), ((1, 0), (0, 0)))
-    array = np.arange(15).reshape(3, 5)
-    parts = tiles.parts(array)
-    assert [p.shape for p in parts] == [(2, 5), (2, 5)]
-    assert parts[1].tolist() == array[:2].tolist() and parts[0][1].tolist() == [0] * 5
-    assert tiles.whole(parts, (3, 5)).tolist() == array.tolist()
-    scalar = Tiles((), ((), ()))
-    assert [p.shape for p in scalar.parts(np.asarray(3))] == [(), ()]
-
-
 def test_a_partitioner_that_is_right_agrees_and_what_follows_is_judged(tmp_path: pathlib.Path) -> None:
     found = judged(folder_of(tmp_path, ("", WHOLE), ("spmd-partitioner.after_spmd-partitioning", CLEAN),
                              ("simplification.after_algsimp", LATER)))
@@ -87,7 +72,6 @@ def test_a_partitioner_that_is_wrong_on_one_device_is_blamed(opcode: str, tmp_pa
 
 def test_shardings_that_do_not_say_are_said(tmp_path: pathlib.Path) -> None:
     without = WHOLE.replace("add(x, b), sharding={devices=[1,2]<=[2]}", "add(x, b)")
-    assert partition_between(Program(parse(without)), Program(parse(CLEAN))) is None
     found = judged(folder_of(tmp_path, ("", without), ("spmd-partitioner.after_spmd-partitioning", CLEAN)))
     assert found.passes[0].verdict == "none" and found.passes[0].reason.startswith("partitioning: ")
     assert [d.code for d in found.passes[0].diagnostics] == ["E163"]
