@@ -95,8 +95,8 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     place of the error model. Failures to run are diagnostics of the comparison. Raises HloError where the modules are
     no pair, ValueError without an executor.
 
-    Where `b` is the partitioned form of `a`, both run on the reference, `b` on all devices, and the parts of each device
-    are judged (hlotool.distributed).
+    Where `b` is the partitioned form of `a`, both run on the reference, `b` on all devices, and the parts of each
+    device are judged (hlotool.distributed).
 
     What differs on arguments at the ends of the range counts in small programs, and in large ones where it is no
     consequence of an overflow further up (hlotool/numerics/extreme_values.py), which `locate` tells; `counts_extremes`

@@ -96,7 +96,8 @@ def test_right_parts_agree_and_devices_that_are_none_matter_not() -> None:
 def test_results_whose_places_are_not_told_are_no_partition() -> None:
     """A result without a sharding that has other dimensions in parts; one of equal dimensions is on each device."""
     without = WHOLE.replace("negate(x), sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}", "negate(x)")
-    assert partition_between(Program(hlotool.parse(without)), Program(hlotool.parse(PART.replace("DEVICE", "7")))) is None
+    part = PART.replace("DEVICE", "7")
+    assert partition_between(Program(hlotool.parse(without)), Program(hlotool.parse(part))) is None
     gathered = """HloModule f, num_partitions=4
 ENTRY e {
   x = s32[3,6] parameter(0)
