@@ -7,6 +7,7 @@ from hlotool.blame.matched_values import VALUE_FATES, ValueMatch, ValueMatches, 
 from hlotool.blame.module_pair import PairBlame, blame_pair
 from hlotool.blame.nonfinite import Maker, NonFinite, find_nonfinite
 from hlotool.blame.number_text import number as number_text
+from hlotool.blame.partitioned_cause import PartBlame, blame_parts, parts_diagnostic, parts_record
 from hlotool.blame.places import InstructionPlace
 from hlotool.blame.reference_values import ReferenceValues
 from hlotool.blame.refused_instruction import refused_instruction
@@ -23,6 +24,7 @@ __all__ = [
     "Maker",
     "NonFinite",
     "PairBlame",
+    "PartBlame",
     "ReferenceValues",
     "Reproduction",
     "ValueMatch",
@@ -30,6 +32,7 @@ __all__ = [
     "blame",
     "blame_diagnostic",
     "blame_pair",
+    "blame_parts",
     "compare",
     "compare_unnamed",
     "find_nonfinite",
@@ -41,6 +44,8 @@ __all__ = [
     "number_text",
     "pair_diagnostic",
     "pair_record",
+    "parts_diagnostic",
+    "parts_record",
     "record",
     "refused_instruction",
     "reproduce_blame",

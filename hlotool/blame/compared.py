@@ -11,6 +11,7 @@ from typing import Any, ParamSpec
 from hlotool.blame.finding_reports import at_place, blame_diagnostic, pair_diagnostic
 from hlotool.blame.module_pair import blame_pair
 from hlotool.blame.nonfinite import FOLDS
+from hlotool.blame.partitioned_cause import blame_parts, parts_diagnostic
 from hlotool.blame.places import InstructionPlace, result_maker
 from hlotool.blame.refused_instruction import refused_instruction
 from hlotool.blame.stored_values import blame, compare_stored, stored_trace
@@ -21,6 +22,7 @@ from hlotool.execution import (
     ARGUMENTS,
     DIFFERENCE,
     FAILURES,
+    OutOfTime,
     Program,
     executor_named,
     fitted,
@@ -52,15 +54,28 @@ def _searching(function: Callable[P, Comparison], names: bool) -> Callable[P, Co
         if found is None:
             found = function(**{"locate": locator(one, other)} | bound.arguments)  # type: ignore[call-arg]
             _look_behind_open(found, one, other)
-        if names and (found.findings or found.diagnostics) and not _is_partition(one, other):
+        if other is not None and partition_between(one, other) is not None:
+            if names and found.witness is not None:
+                _name_in_parts(found, one, other)
+        elif names and (found.findings or found.diagnostics):
             name_instruction(found, one, other, seconds=_NAME)
         return found
 
     return compare
 
 
-def _is_partition(one: Program, other: Program | None) -> bool:
-    return other is not None and partition_between(one, other) is not None
+def _name_in_parts(found: Comparison, one: Program, other: Program) -> None:
+    """Put the instruction of a partitioned program into a comparison, if one is proved guilty."""
+    assert found.witness is not None
+    try:
+        with run_limit(_NAME):
+            guilty = blame_parts(one, other, found.witness[0], _NAME)
+    except (HloError, OutOfTime):
+        return
+    if guilty is not None and guilty.place is not None:
+        found.instruction, found.line = guilty.place.instruction.name, guilty.place.line[0]
+        found.diagnostics[:] = [*(d for d in found.diagnostics if d.code != DIFFERENCE), replace(
+            parts_diagnostic(guilty), code=DIFFERENCE)]
 
 
 #: hlotool.verdict.compare with what a search adds (`_searching`): `hlotool.compare`

@@ -104,12 +104,12 @@ def record(name: str, found: NonFinite | None, blame: Blame | None, *, is_compar
     verdict = "differ" if blame is not None else "agree"
     if found is not None and (found.verdict != "finite" or not is_compared):
         verdict = found.verdict
-    first = maker_json(guilty[0]) if guilty else blame_json(blame) if blame is not None else dict.fromkeys(_PLACE)
+    first = maker_json(guilty[0]) if guilty else blame_json(blame) if blame is not None else dict.fromkeys(PLACE)
     return {"module": name, "verdict": verdict, **first, "findings": findings, **more}
 
 
 #: what every record says of a place
-_PLACE = ("kind", "code", "instruction", "opcode", "shape", "computation", "iteration", "calls", "hlo_file", "hlo_line",
+PLACE = ("kind", "code", "instruction", "opcode", "shape", "computation", "iteration", "calls", "hlo_file", "hlo_line",
           "hlo_column", "file", "line", "source", "function", "op_name", "reason")
 
 
@@ -153,7 +153,7 @@ def pair_record(left: str, right: str, pair: PairBlame | None, **more: Any) -> d
     confirmed    whether the first module's value in its place makes the results equal
     """
     if pair is None:
-        return {"module": right, "against": left, "verdict": "agree", **dict.fromkeys(_PLACE), "findings": [], **more}
+        return {"module": right, "against": left, "verdict": "agree", **dict.fromkeys(PLACE), "findings": [], **more}
     at, judgement = pair.judgement.worst, pair.judgement
     found = {"kind": str(judgement.kind), "code": MODULES_PART, **pair.place.as_json(), "reason": str(judgement),
              "index": list(at), "value": number(judgement.given[at]) if judgement.kinds.size else None,

@@ -10,11 +10,13 @@ from hlotool.blame.compared import compare_unnamed
 from hlotool.blame.finding_reports import blame_diagnostic, nonfinite_diagnostics, pair_diagnostic
 from hlotool.blame.module_pair import PairBlame, blame_pair
 from hlotool.blame.nonfinite import NonFinite, find_nonfinite
+from hlotool.blame.partitioned_cause import PartBlame, blame_parts, parts_diagnostic
 from hlotool.blame.places import InstructionPlace
 from hlotool.blame.reference_values import ReferenceValues
 from hlotool.blame.stored_values import blame
 from hlotool.blame.wrong_instruction import Blame
 from hlotool.diagnostics import Diagnostic
+from hlotool.distributed import partition_between
 from hlotool.execution import Executor, Program, arguments_for, executor_named, fitted, read_module
 from hlotool.ir import HloModule
 
@@ -36,17 +38,19 @@ class Isolation:
     wrong: Blame | None = None
     #: two modules: the instruction of the second by which its results differ from the first's
     parting: PairBlame | None = None
+    #: a program and its partitioned form: the difference, and the instruction that makes it where one is proved guilty
+    parts: PartBlame | None = None
 
     @property
     def is_clean(self) -> bool:
         """True if all results are finite and agree."""
         is_finite = self.nonfinite is None or self.nonfinite.verdict == "finite"
-        return is_finite and self.wrong is None and self.parting is None
+        return is_finite and self.wrong is None and self.parting is None and self.parts is None
 
     @property
     def place(self) -> InstructionPlace | None:
         """The guilty instruction with the calls that lead to it; None where none is named."""
-        found = self.wrong or self.parting
+        found = self.wrong or self.parting or self.parts
         if found is not None:
             return found.place
         makers = self.nonfinite.guilty if self.nonfinite is not None and not self.is_clean else []
@@ -57,7 +61,8 @@ class Isolation:
         """The findings as `hlotool isolate` reports them."""
         return [*(nonfinite_diagnostics(self.nonfinite) if self.nonfinite is not None else []),
                 *([blame_diagnostic(self.wrong)] if self.wrong is not None else []),
-                *([pair_diagnostic(self.parting)] if self.parting is not None else [])]
+                *([pair_diagnostic(self.parting)] if self.parting is not None else []),
+                *([parts_diagnostic(self.parts)] if self.parts is not None else [])]
 
 
 def isolate(a: HloModule | str, b: HloModule | str | None = None, *, arguments: Sequence[Array] | None = None,
@@ -67,7 +72,8 @@ def isolate(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
 
     Of one module `a`, the origins of NaN and infinities in the results are found on the reference, and the instruction
     that the executor beside "reference" in `executors` gets wrong; with no executor but the reference, the former only.
-    Of two modules, the instruction of `b` by which its results differ from those of `a`, both on the reference.
+    Of two modules, the instruction of `b` by which its results differ from those of `a`, both on the reference; `b` may
+    be the partitioned form of `a`, and runs on all its devices then.
     A module is anything that `hlotool.read` takes.
 
     `arguments` are the entry's, a flat list of arrays (a tuple's leaves one by one) that every device gets; without
@@ -78,7 +84,10 @@ def isolate(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     one = Program(read_module(a))
     sets = _argument_sets(one, arguments, inputs, seed)
     if b is not None:
-        return _of_pair(one, Program(read_module(b)), sets, time_limit)
+        other = Program(read_module(b))
+        if partition_between(one, other) is not None:
+            return _of_parts(one, other, sets, arguments is None, seed, time_limit)
+        return _of_pair(one, other, sets, time_limit)
     executor = _beside_reference(executors, time_limit)
     for kind, rows in sets:
         found = _of_set(one, executor, kind, rows, time_limit)
@@ -120,6 +129,20 @@ def _of_pair(one: Program, other: Program, sets: Iterator[tuple[str, list[list[A
         found = Isolation(kind, parting=blame_pair(one, other, rows, seconds=time_limit))
         if found.parting is not None:
             break
+    return found
+
+
+def _of_parts(one: Program, other: Program, sets: Iterator[tuple[str, list[list[Array]]]], is_searched: bool,
+              seed: int, time_limit: float) -> Isolation:
+    """The difference between a program and its partitioned form, on arguments that are searched if none shows one."""
+    for kind, rows in sets:
+        found = Isolation(kind, parts=blame_parts(one, other, rows[0], time_limit))
+        if found.parts is not None:
+            return found
+    if is_searched:
+        shown = compare_unnamed(one.module, other.module, seed=seed, time_limit=time_limit)
+        if shown.witness is not None and shown.worst is not None:
+            return Isolation(shown.worst.inputs, parts=blame_parts(one, other, shown.witness[0], time_limit))
     return found
 
 

@@ -94,15 +94,18 @@ def _isolate(loaded: Loaded, args: argparse.Namespace, sources: dict[str, Source
 
 
 def _isolate_pair(one: Loaded, other: Loaded, args: argparse.Namespace, sources: dict[str, Source]) -> int:
-    from hlotool.blame import pair_record
+    from hlotool.blame import pair_record, parts_record
 
     found, inputs = _isolation(one, other, args, ())
     if args.format == "json":
-        print(json.dumps(pair_record(one.name, other.name, found.parting, inputs=inputs)))
-    elif found.parting is None:
+        record = (parts_record(one.name, other.name, found.parts, inputs=inputs) if found.parts is not None
+                  else pair_record(one.name, other.name, found.parting, inputs=inputs))
+        print(json.dumps(record))
+    elif found.is_clean:
         print(f"{visible(one.name)} and {visible(other.name)}: all results agree on {inputs} arguments")
     else:
-        print(f"{visible(one.name)} and {visible(other.name)} part at {found.place}, on {inputs} arguments", flush=True)
+        at = f"part at {found.place}" if found.place is not None else "differ"
+        print(f"{visible(one.name)} and {visible(other.name)} {at}, on {inputs} arguments", flush=True)
         report(found.diagnostics, sources)
     return int(not found.is_clean)
 

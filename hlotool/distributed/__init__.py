@@ -1,5 +1,22 @@
 """Whole programs and their partitioned forms: parts of arguments, results of all devices, mesh axes."""
 
+from hlotool.distributed.axes import (
+    groups_along_axes,
+    permutations_along_axes,
+    placements_along_axes,
+    tables_along_axes,
+)
 from hlotool.distributed.partition import Partition, PartPlace, Version, partition_between, parts_of, versions_of
 
-__all__ = ["PartPlace", "Partition", "Version", "partition_between", "parts_of", "versions_of"]
+__all__ = [
+    "PartPlace",
+    "Partition",
+    "Version",
+    "groups_along_axes",
+    "partition_between",
+    "parts_of",
+    "permutations_along_axes",
+    "placements_along_axes",
+    "tables_along_axes",
+    "versions_of",
+]

@@ -60,9 +60,14 @@ class PartPlace:
     devices: tuple[int, ...]
     ranges: Ranges
 
+    @property
+    def on(self) -> str:
+        """The devices in words."""
+        return f"on {numbered(self.devices)}"
+
     def __str__(self) -> str:
         within = ", ".join(f"{r.start}:{r.stop}" for r in self.ranges)
-        return f"[{within}] on {numbered(self.devices)}"
+        return f"[{within}] {self.on}"
 
 
 def parts_of(placement: Placement, array: Array) -> list[Array]:

@@ -3,7 +3,7 @@
 from hlotool.execution import OutOfTime
 from hlotool.verdict.argument_sets import KINDS, ArgumentSearch, ArgumentSet
 from hlotool.verdict.comparison import TIME_BUDGET, compare
-from hlotool.verdict.comparison_report import comparison_json, comparison_schema
+from hlotool.verdict.comparison_report import comparison_json, comparison_schema, part_record
 from hlotool.verdict.findings import Comparison, Finding
 from hlotool.verdict.run_observer import Coverage, Watch, is_finite
 
@@ -21,4 +21,5 @@ __all__ = [
     "comparison_json",
     "comparison_schema",
     "is_finite",
+    "part_record",
 ]

@@ -1,0 +1,108 @@
+"""The instruction of a partitioned program that is guilty, and those that are not."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import pytest
+
+import hlotool
+from hlotool.blame import parts_record
+from hlotool.cli import main
+from hlotool.ir import HloModule
+
+WHOLE = """HloModule f, num_partitions=4
+
+ENTRY e {
+  x = f32[4,8] parameter(0), sharding={devices=[2,2]<=[4]}
+  w = f32[8,6] parameter(1), sharding={devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}
+  d = f32[4,6] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="dot"}
+  t = f32[4,6] tanh(d), metadata={op_name="tanh"}
+  i = s32[4,6] iota(), iota_dimension=0, metadata={op_name="iota"}
+  c = f32[4,6] convert(i), metadata={op_name="convert"}
+  ROOT y = f32[4,6] add(t, c), sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}, metadata={op_name="add"}
+}
+"""
+PART = """HloModule f, num_partitions=4
+
+fold { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT s = f32[] add(p, q) }
+
+ENTRY e_spmd {
+  x = f32[2,4] parameter(0), sharding={devices=[2,2]<=[4]}
+  w = f32[4,6] parameter(1), sharding={devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}
+  d = f32[2,6] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="dot"}
+  r = f32[2,6] all-reduce(d), channel_id=1, replica_groups={{0,1},{2,3}}, use_global_device_ids=true, to_apply=fold
+  t = f32[2,6] tanh(r), metadata={op_name="tanh"}
+  rows = s32[4] constant({0, 0, 2, 2})
+  n = u32[] partition-id()
+  start = s32[1] dynamic-slice(rows, n), dynamic_slice_sizes={1}
+  flat = s32[] reshape(start)
+  all = s32[2,6] broadcast(flat), dimensions={}
+  own = s32[2,6] iota(), iota_dimension=0
+  i = s32[2,6] add(own, all), metadata={op_name="iota"}
+  c = f32[2,6] convert(i), metadata={op_name="convert"}
+  ROOT y = f32[2,6] add(t, c), metadata={op_name="add"}
+}
+"""
+REDUCE = ("all-reduce(d), channel_id=1, replica_groups={{0,1},{2,3}}, use_global_device_ids=true, to_apply=fold")
+
+
+def modules(*edits: tuple[str, str]) -> tuple[HloModule, HloModule]:
+    text = PART
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    return hlotool.parse(WHOLE), hlotool.parse(text)
+
+
+@pytest.mark.parametrize(("edits", "guilty", "said"), [
+    ([("{{0,1},{2,3}}", "{{0,2},{1,3}}")], "r", "needs the groups along an axis: {0,1},{2,3}"),
+    ([("{{0,1},{2,3}}", "{{0,3},{1,2}}")], "r", "needs the groups along an axis: {0,1},{2,3}"),
+    ([("s = f32[] add(p, q)", "s = f32[] maximum(p, q)")], "r", "the reduction add"),
+    ([(REDUCE, "copy(d)")], "r", "it should hold the tiles of d"),
+    ([("{0, 0, 2, 2}", "{0, 0, 2, 1}")], "rows", "1 at device 3, and 2 is needed"),
+    ([("n = u32[] partition-id()", "o = u32[] partition-id()  k = u32[] constant(3)  n = u32[] xor(o, k)")], "n",
+     "not the device's own number")])
+def test_the_guilty_instruction_is_named(edits: list[tuple[str, str]], guilty: str, said: str) -> None:
+    found = hlotool.isolate(*modules(*edits))
+    assert found.place is not None and found.place.instruction.name == guilty
+    assert said in found.diagnostics[0].message
+    shown = hlotool.compare(*modules(*edits))
+    assert (shown.verdict, shown.instruction) == ("differ", guilty)
+
+
+def test_a_value_of_one_device_is_named_with_the_device() -> None:
+    found = hlotool.isolate(*modules(
+        (f"r = f32[2,6] {REDUCE}", f"""good = f32[2,6] {REDUCE}
+  m = u32[] partition-id()
+  two = u32[] constant(2)
+  is = pred[] compare(m, two), direction=EQ
+  wide = pred[2,6] broadcast(is), dimensions={{}}
+  twice = f32[2,6] add(good, good)
+  r = f32[2,6] select(wide, twice, good)""")))
+    assert found.parts is not None and found.parts.devices == [2]
+    assert found.place is not None and found.place.instruction.name == "r"
+
+
+@pytest.mark.parametrize("edits", [
+    [("{{0,1},{2,3}}", "{{0,2},{1,3}}"), ("{0, 0, 2, 2}", "{0, 0, 2, 1}")],
+    [("tanh(r)", "tanh(d)")]])
+def test_without_proof_nothing_is_named(edits: list[tuple[str, str]]) -> None:
+    """Two faults, of which no single repair mends both; a reduction that is left out, whose place nothing holds."""
+    found = hlotool.isolate(*modules(*edits))
+    assert not found.is_clean and found.place is None and found.parts is not None and found.parts.devices
+    assert parts_record("a", "b", found.parts)["instruction"] == ""
+
+
+def test_the_right_program_is_clean_and_the_command_writes_a_record(tmp_path: pathlib.Path,
+                                                                     capsys: pytest.CaptureFixture[str]) -> None:
+    assert hlotool.isolate(*modules()).is_clean
+    whole, part = tmp_path / "whole.hlo", tmp_path / "part.hlo"
+    whole.write_text(WHOLE)
+    part.write_text(PART.replace("{{0,1},{2,3}}", "{{0,2},{1,3}}"))
+    assert main(["isolate", str(whole), str(part), "--json"]) == 1
+    record = json.loads(capsys.readouterr().out)
+    assert record["instruction"] == "r" and record["devices"] == [0, 1, 2, 3] and record["hlo_line"]
+    assert main(["isolate", str(whole), str(part)]) == 1
+    assert "part at r" in capsys.readouterr().out
