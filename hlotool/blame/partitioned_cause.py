@@ -52,7 +52,7 @@ _CANDIDATES = 64
 #: elementwise instructions at most between right values and a guilty one
 _BETWEEN = 16
 #: reductions that are tried in place of one
-_REDUCTIONS = {"add": np.add, "maximum": np.maximum, "minimum": np.minimum, "multiply": np.multiply}
+_REDUCTIONS = (np.add, np.maximum, np.minimum, np.multiply)
 _COLLECTIVES = with_flag("collective") - {"partition-id", "replica-id"}
 _ENTERS = opcodes(lambda flow: flow.enters)
 _ELEMENTWISE = with_flag("elementwise") | opcodes(lambda flow: flow.forwards) | {"broadcast", "constant"}
@@ -311,7 +311,7 @@ class _Search:
         if values is None or values[0].shape != tiles[0].shape:
             return False
         return any(all(map(_is_same, tiles, _reduced(values, groups, fold)))
-                   for groups in groups_along_axes(self.devices) for fold in _REDUCTIONS.values())
+                   for groups in groups_along_axes(self.devices) for fold in _REDUCTIONS)
 
     def _mended(self, key: _Key) -> str:
         if key[1].opcode in _COLLECTIVES and (named := self._mended_collective(key)):
@@ -371,9 +371,9 @@ class _Search:
             return ""  # nothing is left to reduce
         if operands is None or any(c.iteration for c in key[0]):
             return ""
-        for name, fold in _REDUCTIONS.items():
+        for fold in _REDUCTIONS:
             if self.is_mended(values={key: _reduced(operands, groups, fold)}):
-                return f"the value needs the reduction {name}"
+                return f"the value needs the reduction {fold.__name__}"
         return ""
 
     # Numbers of devices
