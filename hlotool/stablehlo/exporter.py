@@ -268,7 +268,7 @@ class Exporter:
         if record.lowering.parts is not None and (case := record.lowering.parts(instruction)):
             self._notes.lose(codes.OTHER_MEANING, instruction, case)
         if (found is not NOTHING or written.last is None or written.is_inlined or is_expanded(instruction, written)
-                or self._notes.said(instruction.shape)):
+                or self._notes.said(instruction.shape) or self._notes.is_awaited(instruction)):
             self._notes.note(instruction, value, operands, written, found)
         return value
 

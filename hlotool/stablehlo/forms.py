@@ -10,6 +10,8 @@ from hlotool.stablehlo.artifact import write_artifact
 
 #: a number of elements that none has more of, and the largest that MLIR takes
 _MOST_ELEMENTS = 2**63 - 1
+#: the pretty form of a reduction whose body is one operation
+_SHORT_REDUCER = " applies stablehlo."
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,7 @@ class TextForm:
     True
     """
 
-    #: every operation as "dialect.name"(operands) <{attributes}> : type
+    #: (also where the pretty form would leave out attributes) every operation as "dialect.name"(operands) <{attributes}> : type
     generic: bool = False
     #: names, op_names, files and lines as loc(...)
     locations: bool = False
@@ -31,10 +33,34 @@ class TextForm:
 def program_text(program: Any, form: TextForm | None = None) -> str:
     """The program as text, ended by a line feed."""
     form = form or TextForm()
+    text = _asm(program, form, is_generic=form.generic)
+    if not form.generic and _SHORT_REDUCER in text and _has_attributes_in_reducers(program):
+        text = _asm(program, form, is_generic=True)
+    return text if text.endswith("\n") else text + "\n"
+
+
+def _asm(program: Any, form: TextForm, *, is_generic: bool) -> str:
     elided = None if form.elide_above is None else min(form.elide_above, _MOST_ELEMENTS)
     text: str = program.operation.get_asm(
-        print_generic_op_form=form.generic, enable_debug_info=form.locations, large_elements_limit=elided)
-    return text if text.endswith("\n") else text + "\n"
+        print_generic_op_form=is_generic, enable_debug_info=form.locations, large_elements_limit=elided)
+    return text
+
+
+def _has_attributes_in_reducers(program: Any) -> bool:
+    """Return True if the one operation of a reduction's body has attributes, which its pretty form leaves out."""
+    from jax.extend.mlir import ir
+
+    found = False
+
+    def visit(operation: Any) -> Any:
+        nonlocal found
+        if operation.name == "stablehlo.reduce":
+            blocks = operation.regions[0].blocks
+            found = found or any(len(inner.operation.attributes) > 0 for inner in blocks[0].operations)
+        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
+
+    program.operation.walk(visit)
+    return found
 
 
 def program_bytes(program: Any, version: str | None = None, *, portable: bool = False) -> bytes:

@@ -3,7 +3,7 @@
     %0 = stablehlo.dot_general ... {hlotool.lost = {backend_config = "{\\"a\\":1}", opcode = "dot"}}
 
 Values are as HLO text has them; `opcode` is the instruction's, `shape` its shape with layouts, `without` names
-attributes that it lacked. On the way back an operation that another program made of it, and that has become another
+attributes that it lacked, `name` is its name where others wait for it. On the way back an operation that another program made of it, and that has become another
 opcode, ignores them.
 """
 
@@ -42,6 +42,8 @@ OPAQUE, ELIDED = "hlotool.opaque", "hlotool.elided"
 
 #: among what was lost: the names of attributes that the instruction did not have, but that the way back would give it
 WITHOUT = "without"
+#: the name of an instruction that others wait for, by which they find it again
+NAME = "name"
 
 #: kinds whose values are computations
 _CALLING = (Kind.COMPUTATION, Kind.COMPUTATIONS)
@@ -95,6 +97,8 @@ class Restorer:
     def __init__(self) -> None:
         self._after: list[tuple[HloInstruction, HloComputation, str]] = []
         self._replaced: list[HloComputation] = []
+        #: instructions by the names that they had, in each computation
+        self._named: dict[HloComputation, dict[str, HloInstruction]] = {}
 
     def restore(self, attributes: Any, made: HloInstruction, computation: HloComputation) -> None:
         """Restore what an operation (or an argument) of those attributes lost, unless it became something else."""
@@ -129,6 +133,8 @@ class Restorer:
             _reopen(made, opcode, lost)
         elif made.opcode != opcode:
             return
+        if name := lost.pop(NAME, ""):
+            self._named.setdefault(computation, {})[name] = made
         if shape:
             made.shape = _with_layouts(made.shape, shape)
         if absent := lost.pop(WITHOUT, ""):
@@ -158,7 +164,8 @@ class Restorer:
         for made, computation, text in self._after:
             known = by_name.get(computation)
             if known is None:
-                known = by_name[computation] = {i.name: i for i in computation.instructions}
+                named = self._named.get(computation, {})
+                known = by_name[computation] = {i.name: i for i in computation.instructions} | named
             names = [name.strip().lstrip("%") for name in text.strip("{}").split(",")]
             found = tuple(known[name] for name in names if name in known)
             if found:

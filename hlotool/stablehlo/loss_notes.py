@@ -17,7 +17,16 @@ from hlotool.ops.lowering import Value
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.async_ops import is_in_flight
 from hlotool.stablehlo.implicit_dynamic_sizes import changed_shapes
-from hlotool.stablehlo.loss_attributes import HEADER, LOST, TABLES, WITHOUT, computations_of, header_text, value_text
+from hlotool.stablehlo.loss_attributes import (
+    HEADER,
+    LOST,
+    NAME,
+    TABLES,
+    WITHOUT,
+    computations_of,
+    header_text,
+    value_text,
+)
 from hlotool.stablehlo.loss_report import Loss, code_of, layout_losses
 from hlotool.stablehlo.roundtrip_check import NOTHING, RoundtripCheck, RoundtripLosses, undeclared
 
@@ -60,6 +69,10 @@ class LossNotes:
         self._arguments = frozenset(module.entry.parameters() if module.entry is not None else ())
         #: the instructions that left no operation, so far
         self._without_operation: set[HloInstruction] = set()
+        #: the instructions whose operations cannot tell their names
+        self._nameless: set[HloInstruction] = set()
+        #: the instructions that others wait for, whose names travel with them
+        self._awaited = frozenset(p for i in module.instructions() for p in i.control_predecessors())
         #: the computations of which something was written: as functions, regions, or in place of what calls them
         self._computations: set[HloComputation] = set()
 
@@ -73,6 +86,10 @@ class LossNotes:
     def lose(self, code: str, instruction: HloInstruction, detail: str) -> None:
         """Note a loss for good."""
         self.losses.append(Loss(code, instruction.name, instruction.offset, detail))
+
+    def is_awaited(self, instruction: HloInstruction) -> bool:
+        """Return True if an instruction is the control predecessor of another."""
+        return instruction in self._awaited
 
     def judged(self, instruction: HloInstruction, written: Written) -> RoundtripLosses:
         """Return the attributes of an instruction that the operation written for it does not carry."""
@@ -132,16 +149,19 @@ class LossNotes:
             self.lose(codes.LOST_ASYNC, instruction, f"{instruction.opcode} is synchronous now")
         if astray:
             lost.pop("control-predecessors", None)
-        if is_carried and (lost or said or found.added):
-            without = {WITHOUT: ",".join(found.added)} if found.added else {}
-            self.keep(written.last, instruction, {**lost, **without}, bool(said))
+        without = {WITHOUT: ",".join(found.added)} if found.added else {}
+        name = {NAME: instruction.name} if instruction in self._awaited else {}
+        if is_carried and (lost or said or without or name):
+            self.keep(written.last, instruction, {**lost, **without, **name}, bool(said))
+        elif name:
+            self._nameless.add(instruction)
 
     def _astray(self, instruction: HloInstruction) -> bool:
         """Return True if an instruction waits for one without an operation, by whose name the wait would come back.
 
         The parameters of a loop's body come back as others.
         """
-        return any(p in self._without_operation or (p.opcode == "parameter" and (
+        return any(p in self._without_operation or p in self._nameless or (p.opcode == "parameter" and (
             p.shape.is_tuple or p not in self._arguments))
             for p in instruction.attributes.get("control-predecessors", ()))
 
@@ -203,7 +223,8 @@ class LossNotes:
         details = [(code_of(n), f"{n}={t}") for n, t in lost.items()] + list(said := self.said(leaf))
         self.losses.extend(Loss(code, parameter.name, parameter.offset, detail, self._carry)
                            for code, detail in details)
-        return lost | ({"shape": str(leaf)} if said else {})
+        name = {NAME: parameter.name} if parameter in self._awaited and not parameter.shape.is_tuple else {}
+        return lost | name | ({"shape": str(leaf)} if said else {})
 
     def note_computation(self, computation: HloComputation, *, is_function: bool = False) -> dict[str, str]:
         """Note, the first time, what a computation says behind its body; the texts by their names, for its function."""
