@@ -13,9 +13,11 @@ from hlotool.dumps import Allocation, AssignedPeak, device_bytes
 from hlotool.ops import Cost
 from hlotool.passes.cost import (
     OPEN_SHAPES,
+    UNPARTITIONED,
     CostReport,
     Device,
     ModuleCost,
+    has_to_be_partitioned,
     sent_by,
     uncounted,
 )
@@ -40,7 +42,7 @@ def _print_communication(found: CostReport, args: argparse.Namespace) -> None:
     if args.by == "instruction":
         _print_table(args, ("sent", "runs", "collective", "devices", "groups"), found.transfers, lambda t: (
             format_bytes(t.total), str(t.row.executions), t.row.instruction.name, str(t.group_size or "?"),
-            t.axis or t.groups))
+            t.axis if t.groups.startswith("mesh") else t.groups))
         return
     grouped = [(name, *sums) for name, sums in sent_by(found.cost.module, found.transfers, args.by).items()]
     _print_table(args, (args.by, "sent", "runs"), grouped, lambda row: (
@@ -75,6 +77,8 @@ def _head(found: CostReport) -> list[str]:
             f"{format_bytes(memory.temporaries)} between"]
     if found.transfers:
         said.append(f"  communication: {format_bytes(sum(t.total for t in found.transfers))} sent by each device")
+    if has_to_be_partitioned(found.cost):
+        said.append(f"  {UNPARTITIONED}")
     if (line := found.roofline) is not None:
         said.append(f"  {line.device.name}: at least {format_seconds(line.seconds)} "
                     f"({format_seconds(line.compute_seconds)} arithmetic, "

@@ -161,7 +161,8 @@ class Shape(metaclass=Interned):
     def nbytes(self) -> int:
         """Bytes that the value takes in memory, every dynamic dimension at its bound, open ones as 1.
 
-        Elements take a byte at least, unless the layout gives them fewer bits. Tokens and opaque values take none.
+        Elements take a byte at least, unless the layout gives them fewer bits; tiles are whole. Tokens and opaque
+        values take none.
         """
         return self._bytes()
 
@@ -172,7 +173,11 @@ class Shape(metaclass=Interned):
             return sum(e.nbytes for e in self.elements)
         layout = self.layout
         bits = layout.element_size if layout is not None and layout.element_size else max(8, self.dtype.bits)
-        return (math.prod(max(d, 1) if d < 0 else d for d in self.dims) * bits + 7) // 8
+        dims = [1 if d < 0 else d for d in self.dims]
+        if layout is None or not (layout.tiles or layout.tail_padding_alignment > 1):
+            return (math.prod(dims) * bits + 7) // 8
+        elements = math.prod(_tiled([dims[d] for d in reversed(self.minor_to_major)], layout.tiles))
+        return (-(-elements // layout.tail_padding_alignment) * layout.tail_padding_alignment * bits + 7) // 8
 
     @property
     def is_static(self) -> bool:
@@ -288,3 +293,25 @@ class Shape(metaclass=Interned):
         # A layout of rank 0 is written only where it says something.
         shown = str(layout) if layout is not None and (self.dims or str(layout) != "{}") else ""
         return f"{self.element_type}[{dims}]{shown}"
+
+
+def _tiled(dims: list[int], tiles: tuple[tuple[int, ...], ...]) -> list[int]:
+    """Return the sizes of the dimensions in which an array lies, major to minor, after its tiles are made.
+
+    Each tile cuts the most minor dimensions that the ones before it left; what does not fill a tile is padded. A tile
+    of more dimensions than there are finds sizes of one. Source: XLA, docs/tiled_layout.md.
+    """
+    for tile in tiles:
+        rank = len(tile)
+        dims = [1] * (rank - len(dims)) + dims
+        outer, inner = dims[:len(dims) - rank], dims[len(dims) - rank:]
+        counts, sizes, combined = [], [], 1
+        for size, part in zip(inner, tile, strict=True):
+            if part == COMBINE:  # one dimension with the next more minor one
+                combined *= size
+                continue
+            counts.append(-(-size * combined // max(part, 1)))
+            sizes.append(max(part, 1))
+            combined = 1
+        dims = [*outer, *counts, *sizes]
+    return dims

@@ -9,7 +9,7 @@ from typing import Any
 from hlotool.ir import DTYPES, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
 from hlotool.ops.agreement import contracted_sides
-from hlotool.ops.costs import elements_of, flops
+from hlotool.ops.costs import elements_of, extent, flops
 from hlotool.ops.einsums import lift_einsum
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
@@ -246,7 +246,7 @@ def _draw_dot(d: Draw) -> None:
 def contracted_size(instruction: HloInstruction) -> int:
     """How many products make one element of the result."""
     lhs = instruction.operands[0].shape
-    return math.prod(max(lhs.dims[d], 1) for d in instruction.attributes.get("lhs_contracting_dims", ()))
+    return math.prod(extent(lhs.dims[d]) for d in instruction.attributes.get("lhs_contracting_dims", ()))
 
 
 @flops

@@ -20,7 +20,7 @@ from hlotool.ir import (
 from hlotool.ir.arrays import Array, np
 from hlotool.ops.agreement import features
 from hlotool.ops.contraction import precision_config, precision_words, result_type
-from hlotool.ops.costs import flops
+from hlotool.ops.costs import extent, flops
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.groups import lifted_table
 from hlotool.ops.long_loops import in_time
@@ -346,7 +346,8 @@ def _cost_of_convolution(instruction: HloInstruction) -> int:
     rows = attributes.get("window", NO_WINDOW).dimensions
     lhs, rhs, result = _forward_shapes(instruction, (image, kernel, out), rows)
     met = math.prod(_met(lhs.dims[image.spatial[i]], result.dims[out.spatial[i]], row) for i, row in enumerate(rows))
-    pairs = max(lhs.dims[image.first], 1) * max(rhs.dims[kernel.first], 1) * max(rhs.dims[kernel.second], 1) * met
+    others = lhs.dims[image.first], rhs.dims[kernel.first], rhs.dims[kernel.second]
+    pairs = math.prod(map(extent, others)) * met
     return 2 * pairs // max(int(attributes.get("batch_group_count", 1)), 1)
 
 

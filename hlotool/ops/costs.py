@@ -73,11 +73,16 @@ CostRule: TypeAlias = Callable[[HloInstruction, Inner], Cost]
 
 
 @functools.lru_cache(maxsize=4096)
+def extent(size: int) -> int:
+    """Elements along a dimension: its size or bound, one where the size is open."""
+    return 1 if size < 0 else size
+
+
 def elements_of(shape: Shape) -> int:
     """Elements of an array, or of all arrays in a tuple."""
     if shape.elements:
         return sum(map(elements_of, shape.elements))
-    return math.prod(max(d, 1) if d < 0 else d for d in shape.dims) if shape.is_array else 0
+    return math.prod(map(extent, shape.dims)) if shape.is_array else 0
 
 
 def traffic(instruction: HloInstruction, flops: int = 0, transcendentals: int = 0) -> Cost:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops.costs import elements_of, flops
+from hlotool.ops.costs import elements_of, extent, flops
 from hlotool.ops.curves import DEFINITE, POSITIVE
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import Flow
@@ -55,7 +55,7 @@ def _draw_cholesky(d: Draw) -> None:
 def _cost_of_cholesky(instruction: HloInstruction) -> int:
     """n^3 / 3 for each matrix. Source: XLA, HloCostAnalysis::HandleCholesky."""
     a = instruction.operands[0].shape
-    return elements_of(a) * max(a.dims[-1], 1) // 3
+    return elements_of(a) * extent(a.dims[-1]) // 3
 
 
 @op(cholesky_shape, lowering=Lowering(_emit_cholesky, _lift_cholesky, ("stablehlo.cholesky",)),
@@ -139,7 +139,7 @@ def _cost_of_triangular_solve(instruction: HloInstruction) -> int:
     Source: XLA, HloCostAnalysis::HandleTriangularSolve, which counts the zeros too.
     """
     a, b = (o.shape for o in instruction.operands)
-    return elements_of(b) * max(a.dims[-1], 1)
+    return elements_of(b) * extent(a.dims[-1])
 
 
 @op(triangular_solve_shape, element_types=FLOAT_OR_COMPLEX, ulps=64.0, flags=("backward",),

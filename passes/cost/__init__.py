@@ -1,6 +1,13 @@
 """The cost of running a module: arithmetic, traffic, memory, communication, and how often loops run."""
 
-from hlotool.passes.cost.communication import TRANSFER_GROUPINGS, Transfer, sent_by, transfers
+from hlotool.passes.cost.communication import (
+    TRANSFER_GROUPINGS,
+    UNPARTITIONED,
+    Transfer,
+    has_to_be_partitioned,
+    sent_by,
+    transfers,
+)
 from hlotool.passes.cost.cost_report import CostReport, cost
 from hlotool.passes.cost.live_ranges import LiveBuffer, PeakMemory, peak_memory
 from hlotool.passes.cost.module_costs import GROUPINGS, OPEN_SHAPES, CostRow, ModuleCost, module_cost, uncounted
@@ -8,7 +15,7 @@ from hlotool.passes.cost.rooflines import Device, Roofline, RowTime, devices, ro
 from hlotool.passes.trip_counts import noted_trip_count, trip_count
 
 __all__ = [
-    "GROUPINGS", "OPEN_SHAPES", "TRANSFER_GROUPINGS", "CostReport", "CostRow", "Device", "LiveBuffer", "ModuleCost",
-    "PeakMemory", "Roofline", "RowTime", "Transfer", "cost", "devices", "module_cost", "noted_trip_count",
-    "peak_memory", "roofline", "sent_by", "transfers", "trip_count", "uncounted",
+    "GROUPINGS", "OPEN_SHAPES", "TRANSFER_GROUPINGS", "UNPARTITIONED", "CostReport", "CostRow", "Device", "LiveBuffer",
+    "ModuleCost", "PeakMemory", "Roofline", "RowTime", "Transfer", "cost", "devices", "has_to_be_partitioned",
+    "module_cost", "noted_trip_count", "peak_memory", "roofline", "sent_by", "transfers", "trip_count", "uncounted",
 ]

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hlotool.ir import KINDS, HloInstruction, HloModule, ReplicaGroups, UnlistedDevicesError
+from hlotool.ir import KINDS, HloInstruction, HloModule, Mesh, ReplicaGroups, Sharding, UnlistedDevicesError
+from hlotool.passes.cost.group_axes import axes_of_groups, axes_of_pairs, meshes_of
 from hlotool.passes.cost.module_costs import GROUPINGS, CostRow, ModuleCost, name_of_row
 from hlotool.text import print_value
+
+#: devices of one group at most, whose numbers are looked at
+_MOST_DEVICES = 1 << 16
+#: of a module with sharded values and no collective
+UNPARTITIONED = ("values have shardings and no collective carries them out: what devices send each other is decided "
+                 "when the program is partitioned, and until then the figures are those of whole arrays")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +29,7 @@ class Transfer:
     group_size: int
     #: groups as HLO writes them, or source-target pairs
     groups: str
-    #: mesh axes, where the groups name them
+    #: mesh axes along which the devices lie, by their names or, where the module names no mesh, by their strides
     axis: str
     #: bytes that a device sends in one execution
     once: int
@@ -38,9 +45,21 @@ def transfers(cost: ModuleCost) -> list[Transfer]:
     All-reduce sends 2 (n - 1) / n of its operands, all-gather (n - 1) / n of its result, reduce-scatter and all-to-all
     (n - 1) / n of their operands, the others their operands: what a ring of n devices needs at least.
     """
-    found = [_transfer(cost.module, row) for row in cost.rows
+    meshes = meshes_of(cost.module)
+    found = [_transfer(cost.module, row, meshes) for row in cost.rows
              if row.instruction.opcode.removesuffix("-start") in _SENT]
     return sorted(found, key=lambda t: -t.total)
+
+
+def has_to_be_partitioned(cost: ModuleCost) -> bool:
+    """Return True if values are sharded over several devices, and no collective carries that out."""
+    module = cost.module
+    if int(module.attributes.get("num_partitions", 1)) < 2 or any(
+            row.instruction.opcode.removesuffix("-start") in _SENT for row in cost.rows):
+        return False
+    shardings = (i.attributes.get("sharding") for i in module.instructions())
+    return any(s.kind in ("tiled", "named") for sharding in shardings if isinstance(sharding, Sharding)
+               for s in sharding.elements or (sharding,)) and not module.attributes.get("is_scheduled")
 
 
 def sent_by(module: HloModule, found: Iterable[Transfer], grouping: str) -> dict[str, tuple[int, int]]:
@@ -64,7 +83,7 @@ _NAMES: dict[str, Callable[[Transfer], str]] = {
 TRANSFER_GROUPINGS = tuple(name for name in _NAMES if name not in GROUPINGS)
 
 
-def _transfer(module: HloModule, row: CostRow) -> Transfer:
+def _transfer(module: HloModule, row: CostRow, meshes: Sequence[Mesh]) -> Transfer:
     instruction = row.instruction
     opcode = instruction.opcode.removesuffix("-start")
     groups = instruction.attributes.get("replica_groups")
@@ -72,11 +91,21 @@ def _transfer(module: HloModule, row: CostRow) -> Transfer:
     if opcode == "collective-permute":
         pairs = instruction.attributes.get("source_target_pairs") or ()
         moved = any(source != target for source, target in pairs)
-        return Transfer(row, opcode, 2 if moved else 1, f"{len(pairs)} pairs", "", _operands(instruction) if moved
-                        else 0)
-    axis = ", ".join(a.name for a in groups.axes) if isinstance(groups, ReplicaGroups) else ""
-    return Transfer(row, opcode, size, _written(groups), axis,
+        return Transfer(row, opcode, 2 if moved else 1, f"{len(pairs)} pairs", axes_of_pairs(pairs, meshes),
+                        _operands(instruction) if moved else 0)
+    return Transfer(row, opcode, size, _written(groups), _axis(module, instruction, groups, meshes),
                     _SENT[opcode](instruction, size))
+
+
+def _axis(module: HloModule, instruction: HloInstruction, groups: object, meshes: Sequence[Mesh]) -> str:
+    """Return the axes of the groups, which without a list are one group of all devices."""
+    if isinstance(groups, ReplicaGroups) and groups.mesh is not None:
+        return ", ".join(axis.name for axis in groups.axes)
+    try:
+        lists = groups.lists() if isinstance(groups, ReplicaGroups) and groups.is_listed else ()
+    except UnlistedDevicesError:
+        return ""
+    return axes_of_groups(lists or (range(min(_group_size(module, instruction, groups), _MOST_DEVICES)),), meshes)
 
 
 def _written(groups: object) -> str:

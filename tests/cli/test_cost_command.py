@@ -97,7 +97,7 @@ def test_a_page_is_written_and_never_over_what_was_read(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(("grouping", "word"), [
-    ("axis", "(none)"), ("group", "{{0,1},{2,3}}"), ("opcode", "all-reduce"), ("line", "dump.py:"),
+    ("axis", "of stride"), ("group", "{{0,1},{2,3}}"), ("opcode", "all-reduce"), ("line", "dump.py:"),
     ("scope", "shard_map")])
 def test_communication_adds_up_by_axis_group_kind_and_line(capsys, grouping, word):
     sharded = str(MODELS / "sharded_collectives.optimized.hlo")

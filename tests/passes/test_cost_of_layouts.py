@@ -1,0 +1,68 @@
+"""Costs of what layouts, empty sizes, groups and shardings mean."""
+
+from __future__ import annotations
+
+import pytest
+
+import hlotool
+from hlotool.ir import Mesh
+from hlotool.passes.cost import has_to_be_partitioned, module_cost
+from hlotool.passes.cost.group_axes import axes_of_groups, axes_of_pairs, meshes_of
+
+
+@pytest.mark.parametrize(("shape", "size"), [
+    ("u32[12582912,1]{1,0:T(8,128)}", 12582912 * 128 * 4), ("f32[8,128]{1,0:T(8,128)}", 4096),
+    ("f32[9,129]{1,0:T(8,128)}", 16 * 256 * 4), ("f32[9,129]{0,1:T(8,128)}", 136 * 128 * 4),
+    ("bf16[5,16,128]{2,1,0:T(8,128)(2,1)}", 5 * 16 * 128 * 2), ("bf16[5,3,100]{2,1,0:T(4,128)(2,1)}", 5 * 4 * 128 * 2),
+    ("f32[]{:T(128)}", 512), ("f32[100]{0:T(256)}", 1024), ("f32[100]{0:L(64)}", 512), ("s4[3,5]{1,0:E(4)}", 8),
+    ("s8[2,3,5]{2,1,0:T(*,4)}", 2 * 4 * 4), ("f32[0,5]{1,0:T(8,128)}", 0), ("f32[2,3]", 24),
+    ("(f32[3]{0:T(128)}, pred[])", 513)])
+def test_tiles_are_whole(shape: str, size: int) -> None:
+    module = hlotool.parse(f"ENTRY e {{ ROOT x = {shape} parameter(0) }}")
+    assert module.entry.root.shape.nbytes == size
+
+
+@pytest.mark.parametrize("text", [
+    "a = f32[4,0] parameter(0)  b = f32[0,8] parameter(1)  "
+    "ROOT c = f32[4,8] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    "a = f32[2,8,0] parameter(0)  b = f32[3,0,4] parameter(1)  "
+    "ROOT c = f32[2,6,4] convolution(a, b), window={size=3}, dim_labels=b0f_0io->b0f"])
+def test_empty_sums_are_free(text: str) -> None:
+    assert hlotool.cost(f"ENTRY e {{ {text} }}").flops == 0
+
+
+MESH = Mesh((("a", 2), ("b", 2), ("c", 2)))
+
+
+@pytest.mark.parametrize(("groups", "named", "unnamed"), [
+    (((0, 1), (2, 3), (4, 5), (6, 7)), "c", "2 of stride 1"), (((0, 4), (1, 5), (2, 6), (3, 7)), "a", "2 of stride 4"),
+    (((0, 2, 4, 6), (1, 3, 5, 7)), "a, b", "4 of stride 2"), (((0, 1, 4, 5), (2, 3, 6, 7)), "a, c",
+                                                             "2 of stride 1 x 2 of stride 4"),
+    ((tuple(range(8)),), "a, b, c", "8 of stride 1"), (((0, 3), (1, 2)), "", ""), (((0, 1, 3),), "", "")])
+def test_groups_have_axes(groups: tuple[tuple[int, ...], ...], named: str, unnamed: str) -> None:
+    assert axes_of_groups(groups, [MESH]) == (named or unnamed) and axes_of_groups(groups, []) == unnamed
+
+
+def test_pairs_have_axes() -> None:
+    ring = [(0, 2), (2, 0), (1, 3), (3, 1), (4, 6), (6, 4), (5, 7), (7, 5)]
+    assert axes_of_pairs(ring, [MESH]) == "b" and axes_of_pairs(ring, []) == "2 of stride 2"
+
+
+@pytest.mark.parametrize("groups", ["{{0,1,2,3},{4,5,6,7}}", "[2,4]<=[8]", "mesh['a'=2,'b'=4] {'b'}"])
+def test_every_form_of_groups(groups: str) -> None:
+    meshes = 'xla.sdy.meshes={mesh = #sdy.mesh<["a"=2, "b"=4]>}'
+    text = f"""HloModule m, num_partitions=8, frontend_attributes={{{meshes}}}
+add {{ a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }}
+ENTRY e {{ x = f32[8] parameter(0)
+  ROOT y = f32[8] all-reduce(x), channel_id=1, replica_groups={groups}, use_global_device_ids=true, to_apply=add }}"""
+    module = hlotool.parse(text)
+    assert [m.axes for m in meshes_of(module)] == [(("a", 2), ("b", 4))]
+    assert [t.axis for t in hlotool.cost(text).transfers] == ["b"]
+    assert not has_to_be_partitioned(module_cost(module))
+
+
+def test_what_is_sharded_and_sends_nothing_has_to_be_partitioned() -> None:
+    text = """HloModule m, num_partitions=2
+ENTRY e { x = f32[8] parameter(0), sharding={devices=[2]<=[2]}  ROOT y = f32[8] negate(x) }"""
+    assert has_to_be_partitioned(module_cost(hlotool.parse(text)))
+    assert not has_to_be_partitioned(module_cost(hlotool.parse(text.replace("partitions=2", "partitions=1"))))
