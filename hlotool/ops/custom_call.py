@@ -232,16 +232,32 @@ def _escaped(text: str) -> str:
 
 
 def _lift_constraint(r: Reader) -> HloInstruction:
-    """Shardy's constraint as the call that XLA makes of it."""
-    one = r.text("sharding").removeprefix("#sdy.sharding")
+    """Shardy's constraint as the call that XLA makes of it; its collectives give a value another sharding, no more."""
+    attribute = "sharding" if r.has("sharding") else "out_sharding"
+    one = r.text(attribute).removeprefix("#sdy.sharding")
     text = f"#sdy.sharding_per_value<[{one}]>".replace('"', '\\"')
-    listed = listed_sharding(r)
+    listed = listed_sharding(r, attribute)
     return r.add("custom-call", r.shape(), r.operands(), {
         "custom_call_target": "Sharding", **({} if listed is None else {"sharding": listed}),
         "frontend_attributes": FrontendAttributes((("xla.sdy.sharding", f'"{text}"'),))})
 
 
-_SHARDY_LIFTS |= {"sdy.sharding_constraint": _lift_constraint, "sdy.manual_computation": _lift_manual_computation}
+def _lift_sharding_group(r: Reader) -> HloInstruction:
+    """Shardy's group of values that are sharded alike as the call that XLA makes of it.
+
+    Source: XLA, xla/service/spmd/shardy/sdy_round_trip/export_ops.cc.
+    """
+    return r.add("custom-call", Shape.tuple(), r.operands(), {
+        "custom_call_target": "xla.sdy.ShardingGroup", "custom_call_has_side_effect": True,
+        "frontend_attributes": FrontendAttributes((("xla.sdy.sharding_group_id", f'"{r.text("group_id")}"'),))})
+
+
+#: operations that change how a value is sharded and not the value.
+#: Source: XLA, xla/service/spmd/shardy/stablehlo_round_trip/export_ops.cc
+_RESHARDING = ("sdy.sharding_constraint", "sdy.reshard", "sdy.all_gather", "sdy.all_slice", "sdy.all_to_all",
+               "sdy.collective_permute", "sdy.all_reduce", "sdy.reduce_scatter")
+_SHARDY_LIFTS |= {**dict.fromkeys(_RESHARDING, _lift_constraint), "sdy.sharding_group": _lift_sharding_group,
+                  "sdy.manual_computation": _lift_manual_computation}
 
 
 def _laid_out(r: Reader, attribute: str, shapes: Sequence[Shape]) -> tuple[Shape, ...]:
@@ -275,7 +291,7 @@ def _draw_custom_call(d: Draw) -> None:
 
 @op(custom_call_shape, flags=("opaque", "relayouts", "typed"), source=SPECIFICATION,
     lowering=Lowering(_emit_custom_call, _lift_either_custom_call,
-                      ("stablehlo.custom_call", "sdy.sharding_constraint", "sdy.manual_computation")),
+                      ("stablehlo.custom_call", *_SHARDY_LIFTS)),
     draw=_draw_custom_call, cost=moves, flow=Flow(calls=Calls.OPAQUE))
 def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, called_computations: Any = None,
                 calls: Any = None, operand_layout_constraints: Any = None, custom_call_has_side_effect: bool = False,
@@ -306,4 +322,5 @@ TARGETS: dict[str, Any] = dict.fromkeys(
     ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint", "Pin", "Unpin",
      "annotate_device_placement", "MoveToHost", "MoveToDevice", "PinToDevice", "ShardBarrierFrom", "ShardBarrierTo",
      "xla.sdy.FuncResultSharding"), lambda operand: operand)
+TARGETS["xla.sdy.ShardingGroup"] = lambda operand: ()
 _MARKERS = frozenset(TARGETS)

@@ -78,7 +78,9 @@ def broadcast_shape(operand: Shape, *, dimensions: tuple[int, ...] = (), declare
 
 
 def _lift_broadcast(r: Reader) -> HloInstruction:
-    (operand, *_), result = r.operands(), settled_shape(r)
+    (operand, *sizes_of_result), result = r.operands(), settled_shape(r)
+    if sizes_of_result:
+        check_sizes(r, sizes_of_result[0], result)
     if r.name == "stablehlo.broadcast":
         sizes = r.ints("broadcast_sizes")
         added = len(sizes)
@@ -113,8 +115,8 @@ def _draw_broadcast(d: Draw) -> None:
 
 
 @op(broadcast_shape, element_types=ANY, source=SPECIFICATION,
-    lowering=Lowering(_emit_broadcast, _lift_broadcast, ("stablehlo.broadcast_in_dim", "stablehlo.broadcast"),
-                      ("dimensions",)),
+    lowering=Lowering(_emit_broadcast, _lift_broadcast, (
+        "stablehlo.broadcast_in_dim", "stablehlo.broadcast", "stablehlo.dynamic_broadcast_in_dim"), ("dimensions",)),
     draw=_draw_broadcast, cost=moves, flow=REPEATS, flags=("relayouts",))
 def broadcast(operand: Array, *, dimensions: tuple[int, ...] = (), shape: Shape) -> Array:
     """Repeat the operand along the dimensions of the result that `dimensions` does not name.

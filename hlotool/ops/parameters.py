@@ -101,8 +101,8 @@ def _draw_constant(d: Draw) -> None:
     d.line(f"{shape_text(d.dtype, values.shape)} constant({literal_text(values)})")
 
 
-@op(constant_shape, lowering=Lowering(_emit_constant, _lift_constant, ("stablehlo.constant", "arith.constant")),
-    source=SPECIFICATION,
+@op(constant_shape, source=SPECIFICATION, lowering=Lowering(
+    _emit_constant, _lift_constant, ("stablehlo.constant", "arith.constant", "sdy.constant")),
     draw=_draw_constant, cost=is_free, flow=Flow(Elements.GIVEN, is_free=True), flags=("typed",))
 def constant(*, literal: Literal) -> Any:
     """A literal value.

@@ -10,12 +10,12 @@ from hlotool.ir import IotaTile, Sharding
 from hlotool.ops.lowering import Reader
 
 
-def listed_sharding(r: Reader) -> Sharding | None:
-    """The operation's `sharding` over the devices of its mesh; None where XLA's form of it is not known here.
+def listed_sharding(r: Reader, attribute: str = "sharding") -> Sharding | None:
+    """The operation's sharding over the devices of its mesh; None where XLA's form of it is not known here.
 
     Source: XLA, xla/service/spmd/shardy/stablehlo_round_trip/export_shardings.
     """
-    said = r.struct("sharding")
+    said = r.struct(attribute)
     mesh = r.mesh(said["mesh_or_ref"]) if isinstance(said.get("mesh_or_ref"), str) else None
     if mesh is None or mesh["device_ids"] or said.get("unreduced_axes") or r.is_inside("sdy.manual_computation"):
         return None

@@ -22,7 +22,7 @@ class TextForm:
     True
     """
 
-    #: (also where the pretty form would leave out attributes) every operation as "dialect.name"(operands) <{attributes}> : type
+    #: every operation as "dialect.name"(operands) <{attributes}> : type, as where the pretty form leaves out attributes
     generic: bool = False
     #: names, op_names, files and lines as loc(...)
     locations: bool = False

@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.ir import (
     NO_ATTRIBUTES,
     Attributes,
     HloComputation,
     HloInstruction,
     HloModule,
-    Literal,
     Shape,
     Sharding,
     callees_first,
@@ -29,6 +28,7 @@ from hlotool.stablehlo.locations import Locations
 from hlotool.stablehlo.loss_attributes import Restorer
 from hlotool.stablehlo.module_attributes import (
     MESH,
+    MODULE,
     header_attributes,
     instruction_attributes,
     joined_attributes,
@@ -41,6 +41,10 @@ from hlotool.stablehlo.strings import text_of
 from hlotool.stablehlo.types import NoType, Types
 from hlotool.text import check_writable
 
+#: instructions at most that are copied into a region which uses their value
+_MOST_COPIED = 64
+#: an operation that has an HLO form where the sizes of its result are fixed
+_FIXED_ALONE = "stablehlo.dynamic_broadcast_in_dim"
 _TERMINATORS = frozenset(("func.return", "stablehlo.return", "sdy.return"))
 
 #: exceptions of a lift on an operation that is not as it expects
@@ -72,7 +76,7 @@ class Importer:
         from jax.extend.mlir import ir
 
         self._ir = ir
-        self._program = program
+        self._program = _innermost(program)
         self.types = Types()
         self.values = AttributeValues()
         self._locations = Locations()
@@ -95,10 +99,12 @@ class Importer:
 
     def run(self) -> HloModule:
         """The imported module. Raises HloError."""
-        functions = []
+        functions, nested = [], []
         for view in self._program.body.operations:
             if view.operation.name == "func.func":
                 functions.append(view.operation)
+            elif view.operation.name == MODULE:
+                nested.append(view)
             elif view.operation.name != MESH:
                 self._report(view.operation, codes.NOT_IMPORTED, f"{view.operation.name} has no HLO form")
         for function in functions:
@@ -115,6 +121,8 @@ class Importer:
         module = HloModule(_sanitised(name) or "module", self._computations, computation,
                            Attributes(header_attributes(self._program, function)))
         self._restorer.finish(self._program, module)
+        module.notes.extend(Diagnostic(codes.NOT_IMPORTED, "nothing calls what a nested module holds: it is left out",
+                                       Severity.INFO) for _ in nested)
         say_sizes(module.computations)
         module.computations = callees_first(module)
         check_writable(module)
@@ -200,7 +208,7 @@ class Importer:
         return taken
 
     def region(self, reader: ImportedOperation, region: Any, hint: str) -> HloComputation:
-        """A region with a parameter for each argument; constants that it captures are copied into it."""
+        """A region with a parameter for each argument; what it captures and constants make is copied into it."""
         block = self._only_block(reader, region)
         computation = HloComputation(self._unique(self._computation_names, hint))
         scope = Scope(computation, reader.scope)
@@ -286,7 +294,8 @@ class Importer:
             scope.values[operation.results[0]] = self.resolve(scope, operation.operands[0])
             return
         lift = lift_of(operation, name)
-        if lift is None or (name == CUSTOM_CALL and encoded_operation(operation)):
+        is_open = name == _FIXED_ALONE and not self._shape(operation.results[0].type).is_static
+        if lift is None or is_open or (name == CUSTOM_CALL and encoded_operation(operation)):
             self.needs_expansion = True
             self._fail(operation, codes.NOT_IMPORTED, f"{encoded_operation(operation) or name} has no HLO form")
         reader = ImportedOperation(self, scope, operation, name)
@@ -356,13 +365,32 @@ class Importer:
             outer = outer.outer
         if outer is None:
             raise AssertionError(f"{value} is used before it is defined")
-        found = self.resolve(outer, value)
-        if not isinstance(found.attributes.get("literal"), Literal):
+        copies = self._copied(scope, self.resolve(outer, value))
+        if copies is None:
             self._fail(value.owner if not isinstance(value, self._ir.BlockArgument) else value.owner.owner,
                        codes.REFUSED, "a region uses this value of the program around it, which HLO cannot say here")
-        copy = self.append(scope, found.opcode, found.shape, (), found.attributes)
-        copy.name = self._unique(self._names, found.name)
-        return copy
+        return copies
+
+    def _copied(self, scope: Scope, found: HloInstruction) -> HloInstruction | None:
+        """Return a copy of a value that depends on constants alone, with all that it is made of; None of others."""
+        order: dict[HloInstruction, None] = {}
+        todo = [(found, False)]
+        while todo:
+            one, are_operands_done = todo.pop()
+            if one in order:
+                continue
+            if one.opcode == "parameter" or one.called_computations() or OPS[one.opcode].flow.effect \
+                    or len(order) > _MOST_COPIED:
+                return None
+            if are_operands_done:
+                order[one] = None
+            else:
+                todo += [(one, True), *((o, False) for o in one.operands)]
+        made: dict[HloInstruction, HloInstruction] = {}
+        for one in order:
+            made[one] = self.append(scope, one.opcode, one.shape, [made[o] for o in one.operands], one.attributes)
+            made[one].name = self._unique(self._names, one.name or one.opcode)
+        return made[found]
 
     # Instructions and shapes.
 
@@ -475,6 +503,13 @@ class ImportedOperation(OperationReader):
         target = self.string("call_target_name")
         name = target.removeprefix(KEPT) if target.startswith(KEPT) else self.name
         self._importer.refuse(self._operation, f"{name} cannot be imported: {reason}")
+
+
+def _innermost(program: Any) -> Any:
+    """Return the module in a module that holds nothing else."""
+    while len(views := list(program.body.operations)) == 1 and views[0].operation.name == MODULE:
+        program = views[0]
+    return program
 
 
 def _marks_of_one(marks: Mapping[str, Any], shape: Shape) -> Mapping[str, Any]:

@@ -3,8 +3,8 @@
     %0 = stablehlo.dot_general ... {hlotool.lost = {backend_config = "{\\"a\\":1}", opcode = "dot"}}
 
 Values are as HLO text has them; `opcode` is the instruction's, `shape` its shape with layouts, `without` names
-attributes that it lacked, `name` is its name where others wait for it. On the way back an operation that another program made of it, and that has become another
-opcode, ignores them.
+attributes that it lacked, `name` is its name where others wait for it. On the way back an operation that another
+program made of it, and that has become another opcode, ignores them.
 """
 
 from __future__ import annotations

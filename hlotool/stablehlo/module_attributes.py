@@ -39,7 +39,7 @@ REPLICATION = "mhlo.parameter_replication"
 MUST_ALIAS = "hlotool.must_alias"
 
 #: Shardy's own attributes and operation, and the frontend attributes that stand for them in HLO
-SHARDY, MESH = "sdy.sharding", "sdy.mesh"
+SHARDY, MESH, MODULE = "sdy.sharding", "sdy.mesh", "builtin.module"
 SHARDY_SHARDING, SHARDY_MESHES = "xla.sdy.sharding", "xla.sdy.meshes"
 #: attributes of one operation or argument: Shardy's attribute -> frontend attribute
 _SHARDY = {SHARDY: SHARDY_SHARDING, "sdy.sharding_rule": "xla.sdy.sharding_rule"}
