@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from hlotool.ir import AxisRef, HloModule, Mesh, ReplicaGroups, Sharding, UnlistedDevicesError
 
@@ -46,9 +46,9 @@ def axes_of_groups(groups: Sequence[Sequence[int]], meshes: Sequence[Mesh]) -> s
     return _strides([sorted(g) for g in groups])
 
 
-def axes_of_pairs(pairs: Sequence[tuple[int, int]], meshes: Sequence[Mesh]) -> str:
+def axes_of_pairs(pairs: Iterable[Sequence[int]], meshes: Sequence[Mesh]) -> str:
     """Return the fewest axes of a mesh along which all pairs lie, else the strides of what they connect, else ''."""
-    moved = [(a, b) for a, b in pairs if a != b]
+    moved = [(pair[0], pair[1]) for pair in pairs if pair[0] != pair[1]]
     for names, lists in _parts(meshes):
         group_of = {device: number for number, group in enumerate(lists) for device in group}
         if all(a in group_of and group_of[a] == group_of.get(b) for a, b in moved):
