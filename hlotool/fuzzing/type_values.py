@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from hlotool.ir import DTYPES
 from hlotool.ir.arrays import Array, np
 
 #: values at the boundaries that each value of a 16-bit type is paired with, and of three operands each
 _PARTNERS, _THREE = 8, 24
+#: combinations of a batch of all values
+_BATCH = 1 << 20
 
 
 def operand_values(element_type: str, count: int) -> tuple[list[Array], str]:
@@ -26,6 +28,20 @@ def operand_values(element_type: str, count: int) -> tuple[list[Array], str]:
     else:
         sides, words = [_boundaries(element_type, _THREE)] * count, f"{_THREE} boundaries of each operand"
     return [np.ascontiguousarray(a.reshape(-1)) for a in np.meshgrid(*sides, indexing="ij")], words
+
+
+def all_values(element_type: str, count: int, bits: int) -> Iterator[list[Array]] | None:
+    """Return batches of all combinations of operands' values; None if they are more than so many bits have."""
+    own = DTYPES[element_type].bits
+    return _all_values(element_type, count) if own * count <= bits else None
+
+
+def _all_values(element_type: str, count: int) -> Iterator[list[Array]]:
+    kind = DTYPES[element_type]
+    for start in range(0, 1 << (kind.bits * count), _BATCH):
+        numbers = np.arange(start, min(start + _BATCH, 1 << (kind.bits * count)), dtype=np.uint64)
+        yield [(numbers >> (kind.bits * n)).astype(f"u{kind.bits // 8}").view(kind.numpy)
+               for n in reversed(range(count))]
 
 
 def matrices(element_type: str, count: int) -> list[list[Array]]:

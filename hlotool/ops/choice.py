@@ -7,6 +7,7 @@ from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ir.arrays import Array, np, ufunc
+from hlotool.ops import smt
 from hlotool.ops.curves import COUNT
 from hlotool.ops.elementwise import SPECIFICATION, paired
 from hlotool.ops.flow import Elements, Flow
@@ -95,7 +96,8 @@ def _draw_compare(d: Draw) -> None:
 
 @op(compare_shape, lowering=Lowering(_emit_compare, _lift_compare, ("stablehlo.compare",), ("direction",)),
     element_types=ANY,
-    flags=("elementwise",), source=SPECIFICATION, draw=_draw_compare, plain=_plain_compare, curve=COUNT)
+    flags=("elementwise",), source=SPECIFICATION, draw=_draw_compare, plain=_plain_compare, curve=COUNT,
+    term=smt.COMPARE)
 def compare(lhs: Array, rhs: Array, *, direction: str, type: str | None = None, order: str | None = None) -> Array:
     """Compare element by element.
 
@@ -139,7 +141,7 @@ def _draw_clamp(d: Draw) -> None:
 
 
 @op(clamp_shape, lowering=renamed("clamp"), element_types=ANY, flags=("elementwise", "exact"),
-    source=SPECIFICATION, draw=_draw_clamp)
+    source=SPECIFICATION, draw=_draw_clamp, term=smt.CLAMP)
 def clamp(min: Array, operand: Array, max: Array) -> Array:
     """Hold every element of `operand` between `min` and `max`.
 
@@ -178,7 +180,7 @@ def _draw_select(d: Draw) -> None:
 
 @op(select_shape, lowering=renamed("select"), element_types=("pred",), flags=("elementwise", "exact"),
     source=SPECIFICATION, draw=_draw_select,
-    flow=Flow(Elements.ASSEMBLED, (1, 3)))
+    flow=Flow(Elements.ASSEMBLED, (1, 3)), term=smt.SELECT)
 def select(pred: Array, on_true: Array, on_false: Array) -> Array:
     """Take each element of `on_true` where `pred` holds, else of `on_false`; a scalar pred takes one array whole.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from hlotool.ir import DTYPES, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
+from hlotool.ops import smt
 from hlotool.ops.boundaries import of_convert, of_reduce_precision
 from hlotool.ops.costs import moves
 from hlotool.ops.curves import COMPONENT
@@ -65,7 +66,7 @@ def _draw_convert(d: Draw) -> None:
 
 @op(convert_shape, lowering=Lowering(_emit_convert, _lift_convert, ("stablehlo.convert",)), element_types=ANY,
     flags=("elementwise",), source=SPECIFICATION, draw=_draw_convert, boundaries=of_convert, flow=CONVERTS,
-    curve=COMPONENT)
+    curve=COMPONENT, term=smt.CONVERT)
 def convert(operand: Array, *, shape: Shape) -> Array:
     """Convert each element to the result's element type.
 

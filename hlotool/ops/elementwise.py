@@ -9,7 +9,7 @@ from typing import Any
 
 from hlotool.ir import KINDS, DType, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np, ufunc
-from hlotool.ops import curves
+from hlotool.ops import curves, smt
 from hlotool.ops.accuracy import accurate
 from hlotool.ops.boundaries import Boundaries, of_divide, of_power, of_shift
 from hlotool.ops.curves import PLAIN, Curve
@@ -69,7 +69,7 @@ def _component_dtype(dtype: Any) -> Any:
 def unary(opcode: str, function: Function, types: Sequence[str], doc: str, *, result: Callable[[Shape], Shape] = _same,
           lowering: Lowering | None = None, exact: bool = False, accuracy: bool = False, raw: bool = False,
           ulps: float = 0.0, complex_ulps: float = COMPLEX_ULPS, flags: Sequence[str] = (), builder: str = "",
-          curve: Curve = PLAIN) -> Op:
+          curve: Curve = PLAIN, term: smt.Meaning | None = None) -> Op:
     """Declare an elementwise operation of one operand.
 
     `result` maps the operand's shape to the result's. `exact` computes in the operand's own precision, as results
@@ -98,7 +98,7 @@ def unary(opcode: str, function: Function, types: Sequence[str], doc: str, *, re
         flags=frozenset({"elementwise", *flags, *(("exact",) if exact else ()),
                          *(("transcendental",) if accuracy else ())}),
         complex_ulps=complex_ulps if ulps else 0.0, source=SPECIFICATION,
-        builder=builder, curve=curve))
+        builder=builder, curve=curve, smt=term))
 
 
 def binary(opcode: str, function: Function, types: Sequence[str], doc: str, *, result: Callable[[Shape], Shape] = _same,
@@ -106,7 +106,7 @@ def binary(opcode: str, function: Function, types: Sequence[str], doc: str, *, r
            complex_ulps: float = 0.0, draw: Recipe | None = None,
            flags: Sequence[str] = (), identity: Callable[[DType], Any] | None = None,
            builder: str = "", boundaries: Callable[[HloInstruction], Boundaries] | None = None,
-           curve: Curve = PLAIN) -> Op:
+           curve: Curve = PLAIN, term: smt.Meaning | None = None) -> Op:
     """Declare an elementwise operation of two operands of one shape, with the keywords of `unary`.
 
     `identity` gives the element that leaves the other operand as it is.
@@ -124,7 +124,7 @@ def binary(opcode: str, function: Function, types: Sequence[str], doc: str, *, r
         opcode, ("lhs", "rhs"), False, (), infer, evaluate, lowering or renamed(opcode.replace("-", "_")),
         doc=f"{doc}\n\n{lines}", constraints=constraints, element_types=tuple(types),
         flags=frozenset({"elementwise", *flags}), ulps=ulps, complex_ulps=complex_ulps, source=SPECIFICATION,
-        identity=identity, builder=builder, draw=draw, boundaries=boundaries, curve=curve))
+        identity=identity, builder=builder, draw=draw, boundaries=boundaries, curve=curve, smt=term))
 
 
 def pair_constraints(opcode: str, types: Sequence[str]) -> dict[str, str]:
@@ -230,7 +230,7 @@ EXPANDED = ("expanded",)
 # Rows: opcode, NumPy function, element types, meaning.
 
 abs_ = unary("abs", _magnitude, SIGNED, "Magnitude. The least integer stays itself; complex gives the component type.",
-             result=component_shape, raw=True, ulps=1, curve=curves.ABS)
+             result=component_shape, raw=True, ulps=1, curve=curves.ABS, term=smt.ABS)
 acos = unary("acos", ufunc("arccos"), FLOAT_OR_COMPLEX, "Inverse cosine.", lowering=accurate("acos", "chlo"),
              accuracy=True, ulps=4, flags=EXPANDED, curve=curves.ACOS)
 acosh = unary("acosh", ufunc("arccosh"), FLOAT_OR_COMPLEX, "Inverse hyperbolic cosine.",
@@ -243,7 +243,8 @@ atanh = unary("atanh", ufunc("arctanh"), FLOAT_OR_COMPLEX, "Inverse hyperbolic t
               lowering=accurate("atanh", "chlo"), accuracy=True, ulps=128, flags=EXPANDED, curve=curves.ATANH)
 cbrt = unary("cbrt", ufunc("cbrt"), FLOAT, "Real cube root; negative for negative elements.", accuracy=True, ulps=4,
              curve=curves.CBRT)
-ceil = unary("ceil", ufunc("ceil"), FLOAT, "Least whole number that is not below.", exact=True, curve=curves.CEIL)
+ceil = unary("ceil", ufunc("ceil"), FLOAT, "Least whole number that is not below.", exact=True, curve=curves.CEIL,
+             term=smt.CEIL)
 count_leading_zeros = unary("count-leading-zeros", clz, INTEGER,
                             "Zero bits above the highest set bit, within the element's own width.", raw=True,
                             builder="Clz", curve=curves.CLZ)
@@ -259,38 +260,38 @@ exponential_minus_one = unary("exponential-minus-one", _less_one, FLOAT_OR_COMPL
                               "e to the power of each element, less one, exact near 0.", accuracy=True, ulps=4,
                               flags=EXPANDED, builder="Expm1", curve=curves.EXPONENTIAL_MINUS_ONE)
 floor = unary("floor", ufunc("floor"), FLOAT, "Greatest whole number that is not above.", exact=True,
-              curve=curves.ROUND)
+              curve=curves.ROUND, term=smt.FLOOR)
 imag = unary("imag", lambda x: _part(x, True), FLOAT_OR_COMPLEX, "Imaginary part; zeros for floats.",
              result=component_shape, raw=True, curve=curves.COMPONENT)
 is_finite = unary("is-finite", _is_finite, FLOAT, "Whether each element is neither infinite nor NaN.",
-                  result=_pred_shape, raw=True, curve=curves.COUNT)
+                  result=_pred_shape, raw=True, curve=curves.COUNT, term=smt.IS_FINITE)
 log = unary("log", ufunc("log"), FLOAT_OR_COMPLEX, "Natural logarithm.", accuracy=True, ulps=4, curve=curves.LOG)
 log_plus_one = unary("log-plus-one", _log_plus_one, FLOAT_OR_COMPLEX, "Natural logarithm of one more, exact near 0.",
                      accuracy=True, ulps=4, builder="Log1p", curve=curves.LOG_PLUS_ONE)
 logistic = unary("logistic", _logistic, FLOAT_OR_COMPLEX, "1 / (1 + e^-x).", accuracy=True, ulps=8,
                  flags=EXPANDED, curve=curves.LOGISTIC)
 negate = unary("negate", ufunc("negative"), NUMERIC, "Minus each element; integers wrap.", exact=True, builder="Neg",
-               curve=curves.NEGATE)
+               curve=curves.NEGATE, term=smt.NEGATE)
 not_ = unary("not", ufunc("invert"), LOGICAL, "Logical not of pred, complement of the bits of integers.", exact=True,
-             curve=curves.NOT)
+             curve=curves.NOT, term=smt.NOT)
 popcnt = unary("popcnt", popcount, INTEGER, "Number of bits that are 1.", raw=True, builder="PopulationCount",
-               curve=curves.POPCNT)
+               curve=curves.POPCNT, term=smt.POPCOUNT)
 real = unary("real", lambda x: _part(x, False), FLOAT_OR_COMPLEX, "Real part; floats stay themselves.",
              result=component_shape, raw=True, curve=curves.COMPONENT)
 round_nearest_afz = unary("round-nearest-afz", _nearest_away, FLOAT, "Nearest whole number, halves away from zero.",
-                          exact=True, curve=curves.ROUND)
+                          exact=True, curve=curves.ROUND, term=smt.ROUND_AWAY)
 round_nearest_even = unary("round-nearest-even", ufunc("rint"), FLOAT, "Nearest whole number, halves to the even one.",
-                           exact=True, curve=curves.ROUND)
+                           exact=True, curve=curves.ROUND, term=smt.ROUND_EVEN)
 rsqrt = unary("rsqrt", _rsqrt, FLOAT_OR_COMPLEX, "1 / square root; -0 gives -inf.", accuracy=True, ulps=4,
               curve=curves.RSQRT)
 sign = unary("sign", _sign, SIGNED, "-1, 0 or 1; floats keep zeros and NaN, complex gives x / |x|.", exact=True, ulps=4,
-             curve=curves.SIGN)
+             curve=curves.SIGN, term=smt.SIGN)
 sine = unary("sine", ufunc("sin"), FLOAT_OR_COMPLEX, "Sine of radians.", accuracy=True, ulps=4, builder="Sin",
              curve=curves.SINE)
 sinh = unary("sinh", ufunc("sinh"), FLOAT_OR_COMPLEX, "Hyperbolic sine.", lowering=accurate("sinh", "chlo"),
              accuracy=True, ulps=32, curve=curves.SIGNED)
 sqrt = unary("sqrt", ufunc("sqrt"), FLOAT_OR_COMPLEX, "Square root, the principal one.", accuracy=True, ulps=2,
-             curve=curves.SQRT, flags=("ieee",))
+             curve=curves.SQRT, flags=("ieee",), term=smt.SQRT)
 tan = unary("tan", ufunc("tan"), FLOAT_OR_COMPLEX, "Tangent of radians.", accuracy=True, ulps=8, curve=curves.TAN)
 tanh = unary("tanh", ufunc("tanh"), FLOAT_OR_COMPLEX, "Hyperbolic tangent.", accuracy=True, ulps=8, curve=curves.TANH)
 
@@ -330,42 +331,44 @@ IEEE = ("ieee",)
 #: the result is one of the operands
 CHOOSES = (*FOLDS, "exact")
 add = binary("add", ufunc("add"), ANY, "Sum; integers wrap; pred: or.", flags=FOLDS + IEEE, identity=_zero,
-             curve=curves.ADD)
+             curve=curves.ADD, term=smt.ADD)
 and_ = binary("and", ufunc("bitwise_and"), LOGICAL, "Logical and of pred, of the bits of integers.", flags=FOLDS,
-              identity=_ones, curve=curves.AND)
+              identity=_ones, curve=curves.AND, term=smt.AND)
 atan2 = binary("atan2", _atan2, FLOAT_OR_COMPLEX, "Angle of the point (rhs, lhs), with the signs of zeros.",
                exact=False, ulps=8, complex_ulps=COMPLEX_ULPS, flags=("transcendental",))
 complex_ = binary("complex", _complex, ("f32", "f64"), "lhs + i rhs.", result=_complex_shape, raw=True)
 divide = binary("divide", divided, NUMERIC,
                 "Quotient; integers truncate, x / 0 has all bits set, and the least integer / -1 is itself.", ulps=1,
                 complex_ulps=COMPLEX_ULPS, identity=_one,
-                builder="Div", boundaries=of_divide, curve=curves.DIVIDE, flags=IEEE)
+                builder="Div", boundaries=of_divide, curve=curves.DIVIDE, flags=IEEE, term=smt.DIVIDE)
 maximum = binary("maximum", greater, ANY, "The greater; NaN if either is; +0 above -0; pred: or.", flags=CHOOSES,
-                 identity=_least, builder="Max", draw=draw_ordered, curve=curves.MAXIMUM)
+                 identity=_least, builder="Max", draw=draw_ordered, curve=curves.MAXIMUM, term=smt.MAXIMUM)
 minimum = binary("minimum", less, ANY, "The less; NaN if either is; -0 below +0; pred: and.", flags=CHOOSES,
-                 identity=_greatest, builder="Min", draw=draw_ordered, curve=curves.MINIMUM)
+                 identity=_greatest, builder="Min", draw=draw_ordered, curve=curves.MINIMUM, term=smt.MINIMUM)
 multiply = binary("multiply", ufunc("multiply"), ANY, "Product; integers wrap; pred: and.", flags=FOLDS + IEEE,
-                  identity=_one, complex_ulps=COMPLEX_ULPS, builder="Mul", curve=curves.MULTIPLY)
+                  identity=_one, complex_ulps=COMPLEX_ULPS, builder="Mul", curve=curves.MULTIPLY, term=smt.MULTIPLY)
 or_ = binary("or", ufunc("bitwise_or"), LOGICAL, "Logical or of pred, of the bits of integers.", flags=FOLDS,
-             identity=_zero, curve=curves.OR)
+             identity=_zero, curve=curves.OR, term=smt.OR)
 power = binary("power", powered, NUMERIC, "lhs to the power of rhs; x^0 is 1 for every x.", exact=False, ulps=8,
                complex_ulps=COMPLEX_ULPS, builder="Pow", boundaries=of_power, flags=("transcendental",),
                curve=curves.POWER)
 remainder = binary("remainder", remaindered, NUMERIC,
                    "Remainder with the sign of lhs; integers: x rem 0 is x, the least integer rem -1 is 0.",
-                   builder="Rem", draw=draw_ordered, boundaries=of_divide, curve=curves.REMAINDER, flags=IEEE)
+                   builder="Rem", draw=draw_ordered, boundaries=of_divide, curve=curves.REMAINDER, flags=IEEE,
+                   term=smt.REMAINDER)
 shift_left = binary("shift-left", shifted_left, INTEGER, "Bits moved up, zeros entering; past the width: 0.", raw=True,
-                    identity=_zero, boundaries=of_shift, curve=curves.SHIFT_LEFT)
+                    identity=_zero, boundaries=of_shift, curve=curves.SHIFT_LEFT, term=smt.SHIFT_LEFT)
 shift_right_arithmetic = binary("shift-right-arithmetic", shifted_right_arithmetic, INTEGER,
                                 "Bits moved down, the highest bit entering; past the width: 0 or -1.", raw=True,
-                                identity=_zero, boundaries=of_shift, curve=curves.SHIFT_RIGHT)
+                                identity=_zero, boundaries=of_shift, curve=curves.SHIFT_RIGHT,
+                                term=smt.SHIFT_RIGHT_ARITHMETIC)
 shift_right_logical = binary("shift-right-logical", shifted_right_logical, INTEGER,
                              "Bits moved down, zeros entering; past the width: 0.", raw=True, identity=_zero,
-                             boundaries=of_shift, curve=curves.SHIFT_RIGHT)
+                             boundaries=of_shift, curve=curves.SHIFT_RIGHT, term=smt.SHIFT_RIGHT_LOGICAL)
 subtract = binary("subtract", ufunc("subtract"), NUMERIC, "Difference; integers wrap.", identity=_zero, builder="Sub",
-                  curve=curves.SUBTRACT, flags=IEEE)
+                  curve=curves.SUBTRACT, flags=IEEE, term=smt.SUBTRACT)
 xor = binary("xor", ufunc("bitwise_xor"), LOGICAL, "Logical exclusive or of pred, of the bits of integers.",
-             flags=FOLDS, identity=_zero, curve=curves.XOR)
+             flags=FOLDS, identity=_zero, curve=curves.XOR, term=smt.XOR)
 
 
 def _emit_mulhi(e: Emitter, instruction: Any, operands: Sequence[Value]) -> Value:
@@ -399,6 +402,6 @@ def _mulhi_by_halves(e: Emitter, shape: Shape, operands: Sequence[Value]) -> Val
 
 
 mulhi = binary("mulhi", multiplied_high, INTEGER, "The high half of the product of twice the width.", raw=True,
-               flags=COMMUTES, lowering=replace(renamed("mulhi", "chlo"), emit=_emit_mulhi))
+               flags=COMMUTES, lowering=replace(renamed("mulhi", "chlo"), emit=_emit_mulhi), term=smt.HIGH_HALF)
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, Op)] + ["binary", "paired", "unary"]

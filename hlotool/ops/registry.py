@@ -16,6 +16,7 @@ from hlotool.ops.curves import PLAIN, Curve
 from hlotool.ops.flow import COMPUTES, Flow
 from hlotool.ops.lowering import NO_SUCH_OPERATION, Lowering, refused
 from hlotool.ops.random_programs import Recipe
+from hlotool.ops.smt import Meaning
 
 
 class ConstraintError(Exception):
@@ -146,6 +147,9 @@ class Op:
     replacement: str = ""
     #: what is known of the function of numbers that it is (see curves.py)
     curve: Curve = PLAIN
+    #: an instruction and the terms of its operands -> the SMT-LIB term of an element of its result (see smt.py); None:
+    #: solvers know no such function
+    smt: Meaning | None = None
     #: the builder function of the documents, where it is not the opcode in CamelCase
     builder: str = ""
 
@@ -243,7 +247,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
        boundaries: Callable[[HloInstruction], Mapping[int, Sequence[float]]] | None = None,
        plain: Callable[[HloInstruction], Mapping[str, Any]] | None = None,
        cost: CostRule | None = None, flow: Flow = COMPUTES,
-       curve: Curve = PLAIN) -> Callable[[Callable[..., Any]], Op]:
+       curve: Curve = PLAIN, term: Meaning | None = None) -> Callable[[Callable[..., Any]], Op]:
     """Declare an operation: the decorated NumPy function is it.
 
     The function's name gives the opcode (underscores for hyphens, one at the end dropped), its positional
@@ -270,7 +274,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
             constraints={f"{opcode}-c{n}": " ".join(text.split()) for n, text in _CONSTRAINT.findall(doc)},
             element_types=tuple(element_types), flags=frozenset(flags), ulps=ulps, source=source, draw=draw,
             replacement=replacement, builder=builder, agreement=agreement, boundaries=boundaries, plain=plain,
-            cost=cost, flow=flow, curve=curve))
+            cost=cost, flow=flow, curve=curve, smt=term))
 
     return declare
 

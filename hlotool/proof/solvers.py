@@ -1,0 +1,108 @@
+"""Asks a solver of the extra `prove`."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import re
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.proof.codes import NO_SOLVER
+
+#: exponent and significand of the floats that bitwuzla's wheels know
+_SORTS = {("5", "11"), ("8", "24"), ("11", "53")}
+_FLOATING = re.compile(r"(?:FloatingPoint|to_fp) (\d+) (\d+)")
+#: z3's steps in about a second
+_STEPS = 1_000_000
+
+
+class Answer(Enum):
+    """Answers to the question whether two elements can differ."""
+
+    EQUAL = "equal"
+    DIFFER = "differ"
+    #: the solver gave up, at its limit
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer, who gave it, and where elements differ the bits of the unknowns that show it."""
+
+    answer: Answer
+    by: str = ""
+    bits: dict[str, str] = field(default_factory=dict)
+
+
+def asked(text: str, unknowns: tuple[str, ...], effort: int = 4) -> Reply:
+    """Ask the solvers a question in SMT-LIB: bitwuzla for `effort` seconds, and z3 with a like number of its steps.
+
+    bitwuzla is asked first where it knows the types (floats of 16, 32 and 64 bits), and z3 only where it gives up.
+    Raises HloError where neither is installed.
+    """
+    found = None
+    for solver in (_bitwuzla, _z3):
+        with contextlib.suppress(ImportError):
+            found = solver(text, unknowns, effort)
+            if found.answer is not Answer.UNKNOWN:
+                return found
+    if found is None:
+        raise HloError(Diagnostic(NO_SOLVER, "no solver is installed: neither bitwuzla nor z3",
+                                  help="pip install 'hlotool[prove]'"))
+    return found
+
+
+def _bitwuzla(text: str, unknowns: tuple[str, ...], effort: int) -> Reply:
+    bitwuzla = importlib.import_module("bitwuzla")
+    if any(sort not in _SORTS for sort in _FLOATING.findall(text)):
+        return Reply(Answer.UNKNOWN)
+    terms, options = bitwuzla.TermManager(), bitwuzla.Options()
+    options.set(bitwuzla.Option.PRODUCE_MODELS, True)
+    options.set(bitwuzla.Option.TIME_LIMIT_PER, effort * 1000)
+    parser = bitwuzla.Parser(terms, options)
+    parser.parse(text, True, False)
+    solver = parser.bitwuzla()
+    result = solver.check_sat()
+    if result == bitwuzla.Result.UNSAT:
+        return Reply(Answer.EQUAL, "bitwuzla")
+    if result != bitwuzla.Result.SAT:
+        return Reply(Answer.UNKNOWN)
+    symbols = {t.symbol(): t for t in parser.get_declared_funs()}
+    return Reply(Answer.DIFFER, "bitwuzla", {n: _bits(str(solver.get_value(symbols[n]))) for n in unknowns})
+
+
+def _z3(text: str, unknowns: tuple[str, ...], effort: int) -> Reply:
+    z3 = importlib.import_module("z3")
+    context = z3.Context()
+    solver = z3.Solver(ctx=context)
+    # Steps, and not seconds: the answer does not depend on how busy the machine is.
+    solver.set("rlimit", effort * _STEPS)
+    solver.from_string(text)
+    result = solver.check()
+    if result == z3.unsat:
+        return Reply(Answer.EQUAL, "z3")
+    if result != z3.sat:
+        return Reply(Answer.UNKNOWN)
+    model = solver.model()
+    values = {d.name(): model[d] for d in model.decls() if d.arity() == 0}
+    return Reply(Answer.DIFFER, "z3", {n: _z3_bits(z3, values[n]) for n in unknowns if n in values})
+
+
+def _z3_bits(z3: Any, value: Any) -> str:
+    if z3.is_bool(value):
+        return "1" if z3.is_true(value) else "0"
+    if z3.is_fp(value) and value.isNaN():
+        return "0" + "1" * (value.ebits() + 1) + "0" * (value.sbits() - 2)
+    if z3.is_fp(value):
+        value = z3.simplify(z3.fpToIEEEBV(value, value.ctx))
+    return f"{value.as_long():0{value.size()}b}"
+
+
+def _bits(text: str) -> str:
+    """Return the bits of a value: `#b0101`, `true`, or `(fp #b0 #b01111111 #b000...)`."""
+    if text in ("true", "false"):
+        return "1" if text == "true" else "0"
+    return "".join(re.findall(r"#b([01]+)", text))
