@@ -21,6 +21,7 @@ from hlotool.ir import DTYPES, HloInstruction
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import is_nan, ulp_distance
 from hlotool.ops import flow_of
+from hlotool.passes.equality import Numbering
 from hlotool.passes.read import parse
 from hlotool.passes.rewrite_rules import MATRIX, RewriteRule, module_text, names_in
 from hlotool.proof import Answer, NoSort, Query, as_numbers, asked
@@ -144,9 +145,10 @@ def _prove(rule: RewriteRule, element_type: str, both: _Both) -> None:
     for outcome, is_restricted in ((both.whole, False), (both.allowed, True)):
         if outcome.different or (is_restricted and not both.has_condition):
             continue
-        before, after, *when = parse(module_text(rule if is_restricted else replace(rule, when=""), element_type,
-                                                 (2,))).entry.root.operands
-        query = Query(lambda instruction: instruction)
+        form = Numbering()
+        before, after, *when = form.module(parse(module_text(rule if is_restricted else replace(rule, when=""),
+                                                             element_type, (2,))))
+        query = Query(form)
         try:
             text = query.ask(before, after, when[0] if is_restricted else None)
         except NoSort:
@@ -155,13 +157,13 @@ def _prove(rule: RewriteRule, element_type: str, both: _Both) -> None:
         if reply.answer is Answer.EQUAL:
             outcome.cover = reply.by
         elif reply.answer is Answer.DIFFER:
-            numbers = {i.name: v for i, v in as_numbers(reply.bits, query).items()}
-            zero = np.zeros(1).astype(DTYPES[element_type].numpy)
-            arguments = [zero if n not in numbers else np.array([numbers[n]])
-                         for n in names_in(rule.before, rule.after)]
+            names = names_in(rule.before, rule.after)
+            numbers = {int(form.nodes[n].given("number")): v for n, v in as_numbers(reply.bits, query).items()}
+            zero = np.zeros(1).astype(DTYPES[element_type].numpy)[0]
+            arguments = [np.array([numbers.get(n, zero)]) for n in range(len(names))]
             found = _results(rule, element_type, arguments)
             if found is not None:
-                both.add(found, dict(zip(names_in(rule.before, rule.after), arguments, strict=True)))
+                both.add(found, dict(zip(names, arguments, strict=True)))
 
 
 def _of_matrices(rule: RewriteRule, element_type: str, count: int) -> tuple[RuleOutcome, None] | None:

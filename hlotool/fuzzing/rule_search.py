@@ -64,7 +64,8 @@ def _related(element_type: str, count: int, dice: np.random.Generator) -> Iterat
 
     def near(values: Array) -> Array:
         steps = np.exp2(dice.uniform(0, kind.mantissa_bits, _BATCH)).astype(np.int64) * dice.choice([-1, 0, 1], _BATCH)
-        return (values.view(whole).astype(np.int64) + steps).astype(whole).view(kind.numpy)
+        made: Array = (values.view(whole).astype(np.int64) + steps).astype(whole).view(kind.numpy)
+        return made
 
     yield [draw() for _ in range(count)]
     for deviation in (1.0, 8.0):

@@ -147,8 +147,8 @@ class Op:
     replacement: str = ""
     #: what is known of the function of numbers that it is (see curves.py)
     curve: Curve = PLAIN
-    #: an instruction and the terms of its operands -> the SMT-LIB term of an element of its result (see smt.py); None:
-    #: solvers know no such function
+    #: the operation with its types, and the terms of its operands -> the SMT-LIB term of an element of its result
+    #: (see smt.py); None: solvers know no such function
     smt: Meaning | None = None
     #: the builder function of the documents, where it is not the opcode in CamelCase
     builder: str = ""

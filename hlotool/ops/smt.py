@@ -8,12 +8,23 @@ Source: XLA Operation Semantics, by operation; SMT-LIB 2.7, theories FloatingPoi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
-from hlotool.ir import DType, HloInstruction
+from hlotool.ir import DType
 
-#: an instruction and the terms of its operands -> the term of its result; None: there is none
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """An operation with its types: that of the first operand, and that of the result."""
+
+    operand: DType
+    result: DType
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+
+#: an operation and the terms of its operands -> the term of its result; None: there is none
 Meaning: TypeAlias = Callable[..., "str | None"]
 
 _ROUND = "RNE"
@@ -43,18 +54,13 @@ def bits_term(dtype: DType, bits: int) -> str:
     return f"((_ to_fp {dtype.exponent_bits} {dtype.mantissa_bits + 1}) {pattern})" if dtype.is_floating else pattern
 
 
-def _kind(instruction: HloInstruction) -> DType:
-    """Return the type that an instruction computes in."""
-    return (instruction.operands[0] if instruction.operands else instruction).shape.dtype
-
-
 def plain(floating: str = "", signed: str = "", unsigned: str = "", truth: str = "") -> Meaning:
     """Return the meaning that applies an operator to the operands, by their type; "" where there is none.
 
     Operators of floats that round take a mode, which is written into them: "fp.add RNE".
     """
-    def meaning(instruction: HloInstruction, *operands: str) -> str | None:
-        kind = _kind(instruction)
+    def meaning(of: Applied, *operands: str) -> str | None:
+        kind = of.operand
         operator = (floating if kind.is_floating else truth if kind.family == "pred" else "" if kind.is_complex
                     else signed if kind.is_signed else unsigned or signed)
         return f"({operator} {' '.join(operands)})" if operator else None
@@ -62,15 +68,15 @@ def plain(floating: str = "", signed: str = "", unsigned: str = "", truth: str =
     return meaning
 
 
-def _abs(instruction: HloInstruction, x: str) -> str | None:
-    kind = _kind(instruction)
+def _abs(of: Applied, x: str) -> str | None:
+    kind = of.operand
     if kind.is_floating:
         return f"(fp.abs {x})"
     return f"(ite (bvslt {x} {bits_term(kind, 0)}) (bvneg {x}) {x})" if kind.is_integral else None
 
 
-def _sign(instruction: HloInstruction, x: str) -> str | None:
-    kind = _kind(instruction)
+def _sign(of: Applied, x: str) -> str | None:
+    kind = of.operand
     if kind.is_floating:
         one = _number(kind, 1)
         return f"(ite (or (fp.isNaN {x}) (fp.isZero {x})) {x} (ite (fp.isNegative {x}) (fp.neg {one}) {one}))"
@@ -85,12 +91,12 @@ def _number(kind: DType, value: int) -> str:
     return f"((_ to_fp {kind.exponent_bits} {kind.mantissa_bits + 1}) RNE {value}.0)"
 
 
-def _is_finite(instruction: HloInstruction, x: str) -> str | None:
+def _is_finite(of: Applied, x: str) -> str | None:
     return f"(not (or (fp.isNaN {x}) (fp.isInfinite {x})))"
 
 
-def _divide(instruction: HloInstruction, x: str, y: str) -> str | None:
-    kind = _kind(instruction)
+def _divide(of: Applied, x: str, y: str) -> str | None:
+    kind = of.operand
     if kind.is_floating:
         return f"(fp.div {_ROUND} {x} {y})"
     if not kind.is_integral:
@@ -102,8 +108,8 @@ def _divide(instruction: HloInstruction, x: str, y: str) -> str | None:
 
 def _extreme(relation: str, truth: str, negative: str) -> Meaning:
     """Return the meaning of maximum or minimum; `negative` chooses between zeros, where the first one is negative."""
-    def meaning(instruction: HloInstruction, x: str, y: str) -> str | None:
-        kind = _kind(instruction)
+    def meaning(of: Applied, x: str, y: str) -> str | None:
+        kind = of.operand
         if kind.family == "pred":
             return f"({truth} {x} {y})"
         if kind.is_integral:
@@ -117,14 +123,14 @@ def _extreme(relation: str, truth: str, negative: str) -> Meaning:
     return meaning
 
 
-def _clamp(instruction: HloInstruction, low: str, x: str, high: str) -> str | None:
-    above = MAXIMUM(instruction, x, low)
-    return None if above is None else MINIMUM(instruction, above, high)
+def _clamp(of: Applied, low: str, x: str, high: str) -> str | None:
+    above = MAXIMUM(of, x, low)
+    return None if above is None else MINIMUM(of, above, high)
 
 
-def _compare(instruction: HloInstruction, x: str, y: str) -> str | None:
-    kind, direction = _kind(instruction), str(instruction.attributes.get("direction"))
-    if "TOTALORDER" in str(instruction.attributes.get("type", "")) or kind.is_complex:
+def _compare(of: Applied, x: str, y: str) -> str | None:
+    kind, direction = of.operand, str(of.attributes.get("direction"))
+    if "TOTALORDER" in str(of.attributes.get("type", "")) or kind.is_complex:
         return None
     if direction in ("EQ", "NE"):
         equal = f"(fp.eq {x} {y})" if kind.is_floating else f"(= {x} {y})"
@@ -138,12 +144,12 @@ def _compare(instruction: HloInstruction, x: str, y: str) -> str | None:
     return f"(and (not {low}) {high})" if direction in ("LT", "GT") else f"(or (not {low}) {high})"
 
 
-def _select(instruction: HloInstruction, choice: str, x: str, y: str) -> str | None:
+def _select(of: Applied, choice: str, x: str, y: str) -> str | None:
     return f"(ite {choice} {x} {y})"
 
 
-def _convert(instruction: HloInstruction, x: str) -> str | None:
-    source, target = _kind(instruction), instruction.shape.dtype
+def _convert(of: Applied, x: str) -> str | None:
+    source, target = of.operand, of.result
     if source.family == target.family and source.bits == target.bits and source == target:
         return x
     if source.family == "pred":
@@ -161,14 +167,14 @@ def _convert(instruction: HloInstruction, x: str) -> str | None:
     return None  # floats to integers are open out of range; integers to narrow floats may round twice
 
 
-def _popcount(instruction: HloInstruction, x: str) -> str | None:
-    bits = _kind(instruction).bits
+def _popcount(of: Applied, x: str) -> str | None:
+    bits = of.operand.bits
     ones = (f"((_ zero_extend {bits - 1}) ((_ extract {n} {n}) {x}))" if bits > 1 else x for n in range(bits))
     return f"(bvadd {' '.join(ones)})" if bits > 1 else x
 
 
-def _high_half(instruction: HloInstruction, x: str, y: str) -> str | None:
-    kind = _kind(instruction)
+def _high_half(of: Applied, x: str, y: str) -> str | None:
+    kind = of.operand
     extend = f"(_ {'sign' if kind.is_signed else 'zero'}_extend {kind.bits})"
     return f"((_ extract {2 * kind.bits - 1} {kind.bits}) (bvmul ({extend} {x}) ({extend} {y})))"
 

@@ -1,22 +1,20 @@
 """Questions for solvers, in SMT-LIB: can one element of two values differ?
 
 Elementwise operations make each element of their result of one element of each operand, so that one element stands for
-all. Everything else is cut off: its element is an unknown, the same for the same value.
+all. Everything else is cut off: its element is an unknown, the same for the same value. Values are those of a numbering
+(hlotool.passes.equality).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any
 
-from hlotool.ir import DType, HloInstruction, Shape
-from hlotool.ir.arrays import np
-from hlotool.ops import COMMON_ATTRIBUTES, OPS, flow_of
-from hlotool.ops.smt import bits_term, sort_of
-
-#: an instruction -> what it is known by: two of one key have equal elements
-Key: TypeAlias = Callable[[HloInstruction], Hashable]
+from hlotool.ir import DType, Shape
+from hlotool.ir.arrays import Array, np
+from hlotool.ops import OPS, Applied, bits_term, flow_of_opcode, sort_of
+from hlotool.passes.equality import Node, Numbering
 
 
 class NoSort(Exception):
@@ -25,144 +23,144 @@ class NoSort(Exception):
 
 @dataclass
 class Query:
-    """The lines of one question, and what is asked of whom."""
+    """The lines of one question, and the values that are unknown in it."""
 
-    key: Key
+    numbering: Numbering
+    #: a value -> the one that stands for all that are known to be equal to it
+    same: Callable[[int], int] = int
     lines: list[str] = field(default_factory=list)
-    #: the names of unknown elements, and the instructions that they stand for
-    unknowns: dict[str, HloInstruction] = field(default_factory=dict)
+    #: the names of unknown elements, and the values that they are of
+    unknowns: dict[str, int] = field(default_factory=dict)
     #: True if functions are in it of which a solver knows nothing: an answer "they differ" means nothing then
     is_abstract: bool = False
-    _terms: dict[HloInstruction, str] = field(default_factory=dict)
-    _by_key: dict[Hashable, str] = field(default_factory=dict)
+    _terms: dict[int, str] = field(default_factory=dict)
     _declared: set[str] = field(default_factory=set)
 
-    def term(self, instruction: HloInstruction) -> str:
-        """Return the name of an instruction's element, whose definition it adds.
+    def ask(self, one: int, other: int, when: int | None = None) -> str:
+        """Return the text that asks whether an element of two values can differ, where a condition holds.
+
+        NaNs are one, zeros are two. Raises NoSort.
+        """
+        both = [self.term(n) for n in (one, other)]
+        if when is not None:
+            self.lines.append(f"(assert {self.term(when)})")
+        return "\n".join(["(set-logic ALL)", *self.lines, f"(assert (not (= {' '.join(both)})))", ""])
+
+    def term(self, number: int) -> str:
+        """Return the term of a value's element, whose definition it adds.
 
         Raises NoSort where an element type is complex, or no IEEE 754 float.
         """
-        waiting = [instruction]
+        waiting = [number]
         while waiting:
             at = waiting[-1]
-            missing = [o for o in self._needed(at) if o not in self._terms]
+            missing = [n for n in sources(self.numbering, at) if n not in self._terms]
             if missing and at not in self._terms:
                 waiting += missing
                 continue
             waiting.pop()
             if at not in self._terms:
                 self._terms[at] = self._defined(at)
-        return self._terms[instruction]
+        return self._terms[number]
 
-    def ask(self, one: HloInstruction, other: HloInstruction, when: HloInstruction | None = None) -> str:
-        """Return the text that asks whether an element of two values can differ, where a condition holds.
-
-        NaNs are one, zeros are two. Raises NoSort.
-        """
-        both = [self.term(i) for i in (one, other)]
-        if when is not None:
-            self.lines.append(f"(assert {self.term(when)})")
-        return "\n".join(["(set-logic ALL)", *self.lines, f"(assert (not (= {' '.join(both)})))", ""])
-
-    def _needed(self, instruction: HloInstruction) -> tuple[HloInstruction, ...]:
-        """Return the operands of which an instruction's element is made."""
-        return tuple(instruction.operands) if _is_elementwise(instruction) else (
-            (source,) if (source := _same_element(instruction)) is not None else ())
-
-    def _defined(self, instruction: HloInstruction) -> str:
-        if (source := _same_element(instruction)) is not None:
+    def _defined(self, number: int) -> str:
+        node = self.numbering.nodes[number]
+        if (source := _same_element(self.numbering, node)) is not None:
             return self._terms[source]
-        if instruction.opcode == "constant" and (bits := _splat_bits(instruction)) is not None:
-            _sort(instruction.shape)
-            return bits_term(instruction.shape.dtype, bits)
-        if not _is_elementwise(instruction):
-            return self._unknown(instruction)
-        operands = [self._terms[o] for o in instruction.operands]
-        record = OPS.get(instruction.opcode)
-        meaning = record.smt(instruction, *operands) if record is not None and record.smt is not None else None
-        sort = _sort(instruction.shape)
-        if meaning is None:
-            meaning = self._applied(instruction, operands, sort)
-        name = f"t{len(self._terms)}"
-        self.lines.append(f"(define-fun {name} () {sort} {meaning})")
+        sort = _sort(node)
+        array = self.numbering.array(number)
+        if array is not None and (bits := _splat_bits(array, node.shapes[0].dtype)) is not None:
+            return bits_term(node.shapes[0].dtype, bits)
+        if not is_elementwise(node):
+            return self._unknown(self.same(number), sort)
+        operands = [self._terms[n] for n in node.operands]
+        types = [_shape(self.numbering.nodes[n]).dtype for n in node.operands]
+        meaning = OPS[node.opcode].smt
+        term = meaning(Applied(types[0], node.shapes[0].dtype, dict(node.attributes)), *operands) if meaning else None
+        name = f"t{number}"
+        self.lines.append(f"(define-fun {name} () {sort} {term or self._applied(node, operands)})")
         return name
 
-    def _unknown(self, instruction: HloInstruction) -> str:
-        key = self.key(instruction)
-        if key not in self._by_key:
-            name = self._by_key[key] = f"u{len(self._by_key)}"
-            self.unknowns[name] = instruction
-            self.lines.append(f"(declare-const {name} {_sort(instruction.shape)})")
-        return self._by_key[key]
+    def _unknown(self, number: int, sort: str) -> str:
+        name = f"u{number}"
+        if name not in self.unknowns:
+            self.unknowns[name] = number
+            self.lines.append(f"(declare-const {name} {sort})")
+        return name
 
-    def _applied(self, instruction: HloInstruction, operands: list[str], sort: str) -> str:
+    def _applied(self, node: Node, operands: list[str]) -> str:
         """Return the result of a function of which only that is known that it is one."""
-        types = [o.shape.element_type for o in instruction.operands]
-        words = [*types, "to", instruction.shape.element_type,
-                 *sorted(f"{k}={v}" for k, v in instruction.attributes.items() if k not in COMMON_ATTRIBUTES)]
-        name = f"{instruction.opcode} {' '.join(words)}".translate({ord(c): "/" for c in "|\\"})
-        self._declare(f"|{name}|", [_sort(o.shape) for o in instruction.operands], sort)
-        return f"(|{name}| {' '.join(operands)})"
-
-    def _declare(self, name: str, of: list[str], sort: str) -> None:
         self.is_abstract = True
+        sorts = [_sort(self.numbering.nodes[n]) for n in node.operands]
+        words = [node.opcode, *sorts, _sort(node), *(f"{k}={v}" for k, v in node.attributes)]
+        name = " ".join(words).translate({ord(c): "/" for c in "|\\"})
         if name not in self._declared:
             self._declared.add(name)
-            self.lines.append(f"(declare-fun {name} ({' '.join(of)}) {sort})")
+            self.lines.append(f"(declare-fun |{name}| ({' '.join(sorts)}) {_sort(node)})")
+        return f"(|{name}| {' '.join(operands)})"
 
 
-def _sort(shape: Shape) -> str:
-    found = sort_of(shape.dtype) if shape.is_array else None
+def sources(numbering: Numbering, number: int) -> tuple[int, ...]:
+    """Return the values of whose elements a value's element is made; none for unknowns and constants."""
+    node = numbering.nodes[number]
+    if is_elementwise(node):
+        return node.operands
+    source = _same_element(numbering, node)
+    return () if source is None else (source,)
+
+
+def is_elementwise(node: Node) -> bool:
+    """Return True if each element of the result is made of one element of each operand, without a computation."""
+    record = OPS.get(node.opcode)
+    return (record is not None and "elementwise" in record.flags and len(node.shapes) == 1 and node.shapes[0].is_array
+            and len(node.operands) == len(record.operands))
+
+
+def _same_element(numbering: Numbering, node: Node) -> int | None:
+    """Return the operand of which a value has the element at the same place, or the only one."""
+    if len(node.operands) != 1 or len(node.shapes) != 1 or not node.shapes[0].is_array:
+        return None
+    flow, source = flow_of_opcode(node.opcode), numbering.nodes[node.operands[0]]
+    if len(source.shapes) != 1 or not source.shapes[0].is_array:
+        return None
+    given, made = source.shapes[0], node.shapes[0]
+    if given.element_type != made.element_type:
+        return None
+    is_only = given.is_static and given.size == 1
+    return node.operands[0] if (flow.forwards and given.dims == made.dims) or (flow.repeats and is_only) else None
+
+
+def _shape(node: Node) -> Shape:
+    if len(node.shapes) != 1 or not node.shapes[0].is_array:
+        raise NoSort(node.opcode)
+    return node.shapes[0]
+
+
+def _sort(node: Node) -> str:
+    found = sort_of(_shape(node).dtype)
     if found is None:
-        raise NoSort(shape.text(False))
+        raise NoSort(_shape(node).text(False))
     return found
 
 
-def _is_elementwise(instruction: HloInstruction) -> bool:
-    record = OPS.get(instruction.opcode)
-    return (record is not None and "elementwise" in record.flags and instruction.shape.is_array
-            and bool(instruction.operands) and not instruction.called_computations())
-
-
-def _same_element(instruction: HloInstruction) -> HloInstruction | None:
-    """Return the operand of which an instruction has the element at the same place, or the only one."""
-    if not instruction.operands or not instruction.shape.is_array:
+def _splat_bits(array: Array, kind: DType) -> int | None:
+    """Return the bits of the elements of an array that are all the same; None: they are not."""
+    flat = array.reshape(-1)
+    if not flat.size or kind.is_complex:
         return None
-    source = instruction.operands[0]
-    flow = flow_of(instruction)
-    if not source.shape.is_array or source.shape.element_type != instruction.shape.element_type:
-        return None
-    is_same = source.shape.dims == instruction.shape.dims
-    return source if (flow.forwards and is_same) or (flow.repeats and source.shape.size == 1) else None
-
-
-def _splat_bits(instruction: HloInstruction) -> int | None:
-    """Return the bits of the elements of a constant that are all the same; None: they are not, or are left out."""
-    if not instruction.shape.is_array or instruction.literal.has_elided:
-        return None
-    array = np.asarray(instruction.literal.array).reshape(-1)
-    kind: DType = instruction.shape.dtype
-    if not array.size or kind.is_complex:
-        return None
-    if kind.is_floating:
-        found = np.unique(array.view(f"u{array.dtype.itemsize}"))
-        return int(found[0]) if len(found) == 1 else None
-    found = np.unique(array)
+    found = np.unique(flat.view(f"u{flat.dtype.itemsize}") if kind.is_floating else flat)
     return int(found[0]) % (1 << kind.bits) if len(found) == 1 else None
 
 
-def as_numbers(bits: Mapping[str, str], query: Query) -> dict[HloInstruction, object]:
+def as_numbers(bits: Mapping[str, str], query: Query) -> dict[int, Any]:
     """Return the elements, as NumPy scalars, that a solver's bits (`0101`) give the unknowns of a query."""
-    found: dict[HloInstruction, object] = {}
-    for name, text in bits.items():
-        instruction = query.unknowns[name]
-        kind = instruction.shape.dtype
-        if kind.family == "pred":
-            found[instruction] = np.bool_(text in ("1", "true"))
-        elif kind.is_floating:
-            found[instruction] = np.array(int(text, 2), f"u{kind.bits // 8}").view(kind.numpy)[()]
-        else:
-            value = int(text, 2)
-            value -= (1 << kind.bits) if kind.is_signed and value >> (kind.bits - 1) else 0
-            found[instruction] = np.array(value).astype(kind.numpy)[()]
-    return found
+    return {query.unknowns[name]: _number(text, _shape(query.numbering.nodes[query.unknowns[name]]).dtype)
+            for name, text in bits.items()}
+
+
+def _number(text: str, kind: DType) -> Any:
+    value = int(text, 2)
+    if kind.is_floating:
+        return np.array(value, f"u{kind.bits // 8}").view(kind.numpy)[()]
+    value -= (1 << kind.bits) if kind.is_integral and kind.is_signed and value >> (kind.bits - 1) else 0
+    return np.array(value).astype(kind.numpy)[()]

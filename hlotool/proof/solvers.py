@@ -50,8 +50,8 @@ def asked(text: str, unknowns: tuple[str, ...], effort: int = 4) -> Reply:
             if found.answer is not Answer.UNKNOWN:
                 return found
     if found is None:
-        raise HloError(Diagnostic(NO_SOLVER, "no solver is installed: neither bitwuzla nor z3",
-                                  help="pip install 'hlotool[prove]'"))
+        raise HloError([Diagnostic(NO_SOLVER, "no solver is installed: neither bitwuzla nor z3",
+                                   help="pip install 'hlotool[prove]'")])
     return found
 
 
@@ -95,7 +95,8 @@ def _z3_bits(z3: Any, value: Any) -> str:
     if z3.is_bool(value):
         return "1" if z3.is_true(value) else "0"
     if z3.is_fp(value) and value.isNaN():
-        return "0" + "1" * (value.ebits() + 1) + "0" * (value.sbits() - 2)
+        exponent, significand = int(value.ebits()), int(value.sbits())
+        return "0" + "1" * (exponent + 1) + "0" * (significand - 2)
     if z3.is_fp(value):
         value = z3.simplify(z3.fpToIEEEBV(value, value.ctx))
     return f"{value.as_long():0{value.size()}b}"

@@ -1,0 +1,165 @@
+"""Proves that two modules compute the same, for all arguments of their shapes.
+
+Both become numbered expressions under rules that keep every bit (hlotool.passes.equality). Results of one number are
+equal. Where numbers differ, two expressions are equal if they are one operation on equal operands, or if a solver says
+so of the elementwise operations that they end in. What differs only in the order of sums and products is proved up to
+that order, which is named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from hlotool.ir import HloModule
+from hlotool.passes.equality import EXACT, REASSOCIATING, Node, NotComparable, Numbering
+from hlotool.proof.queries import NoSort, Query, is_elementwise, sources
+from hlotool.proof.solvers import Answer, asked
+
+
+class Status(Enum):
+    """How far two modules are proved to be equal."""
+
+    #: every bit, payloads of NaN apart
+    PROVED = "proved"
+    #: but for the order of the terms of sums and products
+    REASSOCIATED = "proved up to the order of sums"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is proved of two modules, by what, and where it stopped."""
+
+    status: Status
+    #: simplifications and solvers that the proof rests on
+    by: tuple[str, ...] = ()
+    #: the innermost expressions that could not be proved to be equal
+    stopped: tuple[Node, Node] | None = None
+    #: why there is no proof, where no two expressions say it
+    reason: str = ""
+
+    def __str__(self) -> str:
+        if self.status is Status.UNKNOWN:
+            at = " and ".join(_words(n) for n in self.stopped or ())
+            return f"not proved: {self.reason or f'it stopped at {at}'}"
+        return f"{self.status.value} ({', '.join(self.by)})" if self.by else self.status.value
+
+
+def prove(before: HloModule, after: HloModule, effort: int = 4) -> Proof:
+    """Return what is proved of two modules; `effort` is about the seconds that a solver may take for one question.
+
+    Raises HloError where a solver is needed and none is installed.
+    """
+    form = Numbering(EXACT, layouts_of_calls=True)
+    try:
+        results = form.module(before), form.module(after)
+        if form.rounded:
+            return Proof(Status.UNKNOWN, reason="the last digits of constants depend on who computes them")
+        if results[0] == results[1]:
+            return Proof(Status.PROVED, tuple(sorted(form.used)))
+        if len(results[0]) != len(results[1]):
+            return Proof(Status.UNKNOWN, reason="they have other numbers of results or effects")
+        loose = Numbering(REASSOCIATING, layouts_of_calls=True)
+        if loose.module(before) == loose.module(after):
+            return Proof(Status.REASSOCIATED, tuple(sorted(loose.used)))
+    except NotComparable as error:
+        return Proof(Status.UNKNOWN, reason=str(error))
+    prover = _Prover(form, effort)
+    if all(prover.equal(a, b) for a, b in zip(*results, strict=True)):
+        return Proof(Status.PROVED, (*sorted(form.used), *sorted(prover.solvers)))
+    return Proof(Status.UNKNOWN, stopped=prover.stopped)
+
+
+#: questions to solvers for one proof
+_MOST_QUESTIONS = 64
+#: pairs of operations that are looked at for one proof
+_MOST_PAIRS = 100_000
+
+
+@dataclass
+class _Prover:
+    """Values of one numbering that are known to be equal, or not to be provable."""
+
+    form: Numbering
+    effort: int
+    solvers: set[str] = field(default_factory=set)
+    stopped: tuple[Node, Node] | None = None
+    _parents: dict[int, int] = field(default_factory=dict)
+    _failed: set[tuple[int, int]] = field(default_factory=set)
+    _questions: int = 0
+
+    def equal(self, one: int, other: int) -> bool:
+        """Return True if two values are proved to be equal; operands first, without recursion."""
+        waiting = [(one, other)]
+        while waiting and len(self._failed) < _MOST_PAIRS:
+            pair = waiting[-1]
+            left, right = (self.root(n) for n in pair)
+            if left == right or pair in self._failed:
+                waiting.pop()
+                continue
+            needed = [p for p in self._needed(*pair) if self.root(p[0]) != self.root(p[1])]
+            fresh = [p for p in needed if p not in self._failed and p not in waiting]
+            if fresh:
+                waiting += fresh
+                continue
+            waiting.pop()
+            if (self._is_one_operation(*pair) and not needed) or self._is_decided(*pair):
+                self._join(left, right)
+            else:
+                self._failed.add(pair)
+                self.stopped = self.stopped or (self.form.nodes[pair[0]], self.form.nodes[pair[1]])
+        return self.root(one) == self.root(other)
+
+    def root(self, number: int) -> int:
+        """Return the value that stands for all that are known to be equal to one."""
+        while (above := self._parents.get(number, number)) != number:
+            number = above
+        return number
+
+    def _join(self, one: int, other: int) -> None:
+        self._parents[max(one, other)] = min(one, other)
+
+    def _is_one_operation(self, one: int, other: int) -> bool:
+        left, right = self.form.nodes[one], self.form.nodes[other]
+        return left.own == right.own and len(left.operands) == len(right.operands) > 0
+
+    def _needed(self, one: int, other: int) -> list[tuple[int, int]]:
+        """Return the pairs of values to look at first: operands, or what elementwise operations end in."""
+        if self._is_one_operation(one, other):
+            left, right = self.form.nodes[one], self.form.nodes[other]
+            return list(zip(left.operands, right.operands, strict=True))
+        ends = [self._ends(n) for n in (one, other)]
+        return [(a, b) for a in ends[0] for b in ends[1] if a != b and self._is_one_operation(a, b)]
+
+    def _ends(self, number: int) -> list[int]:
+        """Return the values that a value's elementwise operations end in."""
+        found, seen, waiting = [], set[int](), [number]
+        while waiting:
+            at = waiting.pop()
+            if at not in seen:
+                seen.add(at)
+                inner = sources(self.form, at)
+                waiting += inner
+                found += [] if inner else [at]
+        return found
+
+    def _is_decided(self, one: int, other: int) -> bool:
+        """Return True if a solver says that two values are equal."""
+        nodes = [self.form.nodes[n] for n in (one, other)]
+        if nodes[0].shapes != nodes[1].shapes or not any(map(is_elementwise, nodes)) \
+                or self._questions >= _MOST_QUESTIONS:
+            return False
+        self._questions += 1
+        query = Query(self.form, self.root)
+        try:
+            reply = asked(query.ask(one, other), tuple(query.unknowns), self.effort)
+        except NoSort:
+            return False
+        if reply.answer is Answer.EQUAL:
+            self.solvers.add(reply.by)
+        return reply.answer is Answer.EQUAL
+
+
+def _words(node: Node) -> str:
+    return f"%{node.instruction.name}" if node.instruction is not None else node.opcode
