@@ -96,6 +96,10 @@ class _Here(Interest):
     def describe(self) -> str:
         return self.test.describe()
 
+    def quick(self) -> Interest | None:
+        found = self.test.quick()
+        return None if found is None else _Here(found)
+
 
 def test_of(sighting: Sighting, plan: Plan) -> Interest | None:
     """Return the test that a sighting must pass again; None: there is none."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from hlotool.diagnostics import HloError
 from hlotool.execution import Moment, Program, arguments_for, evaluate_program, flat
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
-from hlotool.ir.arrays import Array
+from hlotool.ir.arrays import Array, np
 from hlotool.process import work_time
 from hlotool.reduction.candidate import Candidate, Rows
 
@@ -62,8 +62,6 @@ class EntryValues:
 
 
 def _fitting(shape: Shape, value: Any) -> list[Array] | None:
-    import numpy as np
-
     try:
         found = [np.asarray(leaf) for leaf in flat(shape, value)]
     except (TypeError, ValueError):
@@ -79,12 +77,10 @@ def values_of(candidate: Candidate, seconds: float = _LONGEST) -> EntryValues:
     found = EntryValues()
     if candidate.rows is None:
         return found
-    deadline, taken = work_time() + seconds, [0]
+    taken = [0]
     devices = len(candidate.rows)
 
     def watch(moment: Moment) -> Any:
-        if work_time() > deadline:
-            raise _LateError
         instruction, value = moment.instruction, moment.value
         if not moment.path:
             taken[0] += _bytes_of(value)
@@ -98,9 +94,23 @@ def values_of(candidate: Candidate, seconds: float = _LONGEST) -> EntryValues:
                 _note_call(calls, moment, devices)
         return value
 
-    with contextlib.suppress(HloError, _LateError, MemoryError):
-        evaluate_program(Program(candidate.module), candidate.rows, watch)
+    results_on(candidate.module, candidate.rows, watch, seconds)
     return found
+
+
+def results_on(module: HloModule, rows: Rows, observer: Callable[[Moment], Any] | None = None,
+               seconds: float = _LONGEST) -> list[Array] | None:
+    """Return the results of all devices on the reference; None where it has none, or not in time."""
+    deadline = work_time() + seconds
+
+    def watch(moment: Moment) -> Any:
+        if work_time() > deadline:
+            raise _LateError
+        return moment.value if observer is None else observer(moment)
+
+    with contextlib.suppress(HloError, _LateError, MemoryError):
+        return [leaf for row in evaluate_program(Program(module), rows, watch) for leaf in row]
+    return None
 
 
 def _note_call(calls: list[list[list[Any]]], moment: Moment, devices: int) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hlotool.bisection import first_wrong_pass
 from hlotool.reduction.candidate import Candidate
-from hlotool.reduction.oracle import Observation, WrongResult
+from hlotool.reduction.oracle import Interest, Observation, WrongResult
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,9 @@ class GuiltyPass(WrongResult):
 
     def describe(self) -> str:
         return f"{self.executor} is wrong after {self.guilty or 'a pass'}"
+
+    def quick(self) -> Interest | None:
+        return WrongResult(self.executor, self.against, self.time_limit, is_quick=True)
 
     def look(self, candidate: Candidate) -> Observation:
         found = super().look(candidate)

@@ -14,16 +14,17 @@ from __future__ import annotations
 
 import abc
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from hlotool.diagnostics import HloError, Severity
 from hlotool.execution import Executor, Options, Program, executor_named
+from hlotool.ir.arrays import digest
 from hlotool.numerics import Evidence, Judgement, Kind
 from hlotool.ops import OPS
 from hlotool.process import work_time
 from hlotool.reduction.candidate import Candidate, Rows
-from hlotool.verdict import OutOfTime, Watch
+from hlotool.verdict import OutOfTime, Watch, compare
 
 
 @dataclass(frozen=True)
@@ -58,23 +59,38 @@ class Interest(abc.ABC):
     def describe(self) -> str:
         """The test, for people: `pjrt:cpu differs from reference`."""
 
+    def quick(self) -> Interest | None:
+        """Return a test that costs less, which nearly all that shows this one shows, too; None: there is none."""
+        return None
+
 
 @dataclass(frozen=True)
 class WrongResult(Interest):
     """An executor is wrong by the error model, or (a pair) the second module differs from the first on the reference.
 
-    The kind of the difference is kept: wrong, or a non-finite fold.
+    The kind of the difference is kept: wrong, or a non-finite fold. `compare` on the same modules and arguments says
+    that they differ, too, unless the test `is_quick`.
     """
 
     executor: str = "pjrt:cpu"
     #: what it is held against; the reference, unless another one is named
     against: str = "reference"
     time_limit: float = 60.0
+    is_quick: bool = field(default=False, kw_only=True)
 
     def describe(self) -> str:
         return f"{self.executor} differs from {self.against}"
 
+    def quick(self) -> Interest | None:
+        return None if self.is_quick else WrongResult(self.executor, self.against, self.time_limit, is_quick=True)
+
     def look(self, candidate: Candidate) -> Observation:
+        found = self._looked(candidate)
+        if found.signs and not self.is_quick and (said := _denied(self, candidate)):
+            return Observation((), f"{found.said}; {said}")
+        return found
+
+    def _looked(self, candidate: Candidate) -> Observation:
         if drawn := _random_instruction(candidate):
             return Observation((), f"{drawn} draws random numbers of an executor's own", is_unknown=True)
         try:
@@ -96,6 +112,17 @@ def _random_instruction(candidate: Candidate) -> str:
             if record is not None and "random" in record.flags:
                 return instruction.name
     return ""
+
+
+def _denied(test: WrongResult, candidate: Candidate) -> str:
+    """Return why `compare` does not say that a candidate differs; empty: it does, or takes no such arguments."""
+    rows = candidate.rows or []
+    if any(digest(a) != digest(b) for row in rows[1:] for a, b in zip(rows[0], row, strict=True)):
+        return ""  # the devices take different ones
+    executors = ("reference", "reference") if candidate.other is not None else (test.executor, test.against)
+    said = compare(candidate.module, candidate.other, arguments=rows[0] if rows else [], executors=executors,
+                   time_limit=test.time_limit)
+    return "" if said.verdict == "differ" else f"compare does not say so: {said.verdict}"
 
 
 def wrong_results(test: WrongResult, candidate: Candidate) -> list[Judgement]:

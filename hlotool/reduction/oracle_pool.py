@@ -14,14 +14,17 @@ from queue import SimpleQueue
 from typing import TypeAlias
 
 from hlotool.diagnostics import HloError, Severity
-from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut, end_user_programs, shared_child, work_time
+from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut, end_user_programs, shared_child
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle import Interest, Observation
+from hlotool.reduction.time_limit import TimeLimit
 
 #: how likely at most a failure that is still there may be missed by repeated asking
 _MISSED = 0.05
 #: askings of one candidate at most
 _MOST_REPEATS = 12
+#: seconds between two looks at the clock while an answer is awaited
+_TICK = 1.0
 #: seconds beyond a test's own limit: reading, the reference, its samples
 _AROUND = 120.0
 
@@ -52,7 +55,7 @@ class Asker:
 
     test: Interest
     jobs: int = 2
-    until: float = math.inf
+    limit: TimeLimit = field(default_factory=TimeLimit)
     sign: str = ""
     #: errors of verification that the original has, and candidates may have
     allowed: frozenset[str] = frozenset()
@@ -120,7 +123,7 @@ class Asker:
         child = self._children.get()
         try:
             limit = getattr(self.test, "time_limit", 0.0) + getattr(self.test, "seconds", 0.0) + _AROUND
-            return self._answer(child, candidate, max(1.0, min(limit, self.until + _AROUND - work_time())))
+            return self._answer(child, candidate, max(1.0, min(limit, self.limit.left())))
         except HloError as error:
             return Observation((), error.diagnostics[0].message)
         except (Crashed, TimedOut, OutOfMemory, Refusal) as error:
@@ -140,7 +143,7 @@ class Asker:
         found = Asked()
         futures = [self._pool.submit(self.look, candidate) for _ in range(times)]
         for future in futures:
-            if found.times and work_time() > self.until and future.cancel():
+            if found.times and self.limit.is_over and future.cancel():
                 continue
             seen = future.result()
             found.times += 1
@@ -154,11 +157,15 @@ class Asker:
 
     def is_interesting(self, candidate: Candidate) -> bool:
         """Return True if a candidate shows the failure; ask as often as that takes."""
-        key = candidate.key
+        key = self._key(candidate)
         if key not in self.known:
             self.known[key] = any(self.sign in self.look(candidate).signs for _ in range(self.repeats))
             self.hear(key, self.known[key])
         return self.known[key]
+
+    def _key(self, candidate: Candidate) -> str:
+        """Return the candidate's key among answers; those to a quick test are no answers to another one."""
+        return candidate.key + (" quick" if getattr(self.test, "is_quick", False) else "")
 
     # Several candidates.
 
@@ -176,18 +183,25 @@ class Asker:
             if not waiting:
                 return None
             number, candidate, future = waiting.popleft()
-            if future.result():
+            if self._answered(future):
                 return number, candidate
+
+    def _answered(self, future: Future[bool]) -> bool:
+        while True:
+            try:
+                return future.result(_TICK)
+            except TimeoutError:
+                self._check_time()
 
     def _made(self, makers: Iterable[Maker]) -> Iterator[tuple[int, Candidate]]:
         for number, make in enumerate(makers):
             candidate = make()
-            if candidate is not None and candidate.key not in self.taken and self.known.get(candidate.key, True):
+            if candidate is not None and candidate.key not in self.taken and self.known.get(self._key(candidate), True):
                 yield number, candidate
             self._check_time()
 
     def _check_time(self) -> None:
-        if work_time() > self.until:
+        if self.limit.is_over:
             raise OutOfTimeError
 
 

@@ -1,7 +1,7 @@
 """Steps for two modules of one signature whose results differ on the reference.
 
 Where both have a value, it may be handed in: given the same arguments, what follows still differs. So of both modules
-as much is kept as lies between values that they share and the first that they do not.
+as much is kept as lies between values that they share and the first that they do not (pair_values.py).
 
     left                            right                           what is left of both
     b = f32[4] sine(x)              b = f32[4] sine(x)              b = f32[4] parameter(0)
@@ -11,23 +11,27 @@ as much is kept as lies between values that they share and the first that they d
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from hlotool.execution import leaves
-from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule
-from hlotool.ir.arrays import Array
-from hlotool.passes.edit import Editing, Section, all_inlined, is_cuttable, results_of, section
-from hlotool.reduction.candidate import Candidate, Rows
-from hlotool.reduction.entry_values import EntryValues, values_of
+from hlotool.ir import Attributes, HloInstruction
+from hlotool.ir.arrays import Array, np
+from hlotool.passes.edit import Editing, Section, all_inlined, section
+from hlotool.process import work_time
+from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle_pool import Maker
+from hlotool.reduction.pair_values import Side, Sides, parting_pairs
 from hlotool.reduction.search_state import SearchState
 
 #: pairs of instructions that are tried, those with the least between them first
 _MOST = 48
+#: seconds for all trials of one search whether a pair is guilty
+_LONGEST = 60.0
+#: operations that one of two alike modules has and the other one has not
+_UNLIKE = 2
 
 
 def inline_pair(work: SearchState) -> bool:
@@ -39,146 +43,116 @@ def inline_pair(work: SearchState) -> bool:
 
 
 def cut_pair(work: SearchState) -> bool:
-    """Keep what lies between values that both have and a pair that differs."""
-    base = work.best
-    found = work.asker.first(itertools.islice(_cuts(base), _MOST))
-    if found is None or found[1].size >= base.size:
-        return False
-    work.accept(found[1], "cut", keeps_values=False)
-    return True
-
-
-@dataclass
-class _Side:
-    """One of the modules, with its values."""
-
-    module: HloModule
-    values: EntryValues
-    #: instruction -> a digest of its value on every device
-    keys: dict[HloInstruction, bytes]
-
-    @staticmethod
-    def of(module: HloModule, rows: Rows) -> _Side:
-        values = values_of(Candidate(module, rows))
-        keys = {}
-        for instruction in module.entry.instructions:
-            if is_cuttable(instruction) and instruction.opcode != "constant":
-                key = _digest(instruction, values, len(rows))
-                if key is not None:
-                    keys[instruction] = key
-        return _Side(module, values, keys)
-
-    @property
-    def entry(self) -> HloComputation:
-        return self.module.entry
-
-    def between(self, target: HloInstruction, shared: set[bytes]) -> tuple[int, set[HloInstruction]]:
-        """How many instructions lie between shared values and a target, and which are cut."""
-        seen, cut, waiting = {target}, set[HloInstruction](), list(target.operands)
-        while waiting:
-            instruction = waiting.pop()
-            if instruction in seen or instruction in cut:
-                continue
-            if self.keys.get(instruction) in shared or instruction.opcode == "parameter":
-                cut.add(instruction)
-            else:
-                seen.add(instruction)
-                waiting.extend(instruction.operands)
-        called = {c: len(c.instructions) for i in seen for c in i.called_computations()}
-        return len(seen) + len(cut) + sum(called.values()), cut
-
-
-def _digest(instruction: HloInstruction, values: EntryValues, devices: int) -> bytes | None:
-    found = hashlib.blake2b(instruction.shape.text(layout=False).encode(), digest_size=16)
-    for device in range(devices):
-        arrays = values.leaves(instruction, device)
-        if arrays is None:
-            return None
-        for array in arrays:
-            found.update(array.tobytes())
-    return found.digest()
+    """Keep what lies between values that both have and a pair that differs. Return True if it helped."""
+    changed = False
+    while True:
+        base = work.best
+        found = work.asker.first(itertools.islice(_cuts(base), _MOST))
+        if found is None:
+            return changed
+        work.accept(found[1], "cut", keeps_values=False)
+        changed = True
 
 
 def _cuts(base: Candidate) -> Iterator[Maker]:
+    exact = Sides.of(base)
+    near = exact.with_near()
+    ways = [exact, exact.strict(), *((near, near.strict()) if near is not None else ())]
+    every = [(size, n, sides, a, b, is_certain) for n, sides in enumerate(ways)
+             for size, a, b, is_certain in parting_pairs(sides)]
+    until = work_time() + _LONGEST
+    for _, _, sides, a, b, is_certain in sorted(every, key=lambda e: e[:2]):
+        found = _joined(base, sides, a, b)
+        if found.size < base.size and (is_certain or (work_time() < until and sides.may_be_guilty(a, b))):
+            yield partial(_itself, found)
+
+
+def _itself(candidate: Candidate) -> Candidate:
+    return candidate
+
+
+def are_alike(base: Candidate) -> bool:
+    """Return True if the two modules are the same but for a few operations.
+
+    Then what is changed in both of them alike leaves the difference what it was. Two ways to compute one value may
+    part on other arguments, though, or on arrays of other sizes.
+    """
     assert base.other is not None
-    rows = base.rows or []
-    left, right = _Side.of(base.module, rows), _Side.of(base.other, rows)
-    shared = set(left.keys.values()) & set(right.keys.values())
-    found: list[tuple[int, int, HloInstruction, HloInstruction, set[HloInstruction], set[HloInstruction]]] = []
-    for a, b in _pairs(left, right):
-        if left.keys.get(a) is None or left.keys.get(a) == right.keys.get(b):
-            continue
-        (one, cut_left), (two, cut_right) = left.between(a, shared), right.between(b, shared)
-        found.append((one + two, len(found), a, b, cut_left, cut_right))
-    for _, _, a, b, cut_left, cut_right in sorted(found, key=lambda f: f[:2]):
-        yield partial(_joined, base, left, right, (a, b), (cut_left, cut_right))
+    left, right = (Counter(i.opcode for i in m.instructions()) for m in (base.module, base.other))
+    return max((left - right).total(), (right - left).total()) <= _UNLIKE
 
 
-def _pairs(left: _Side, right: _Side) -> Iterable[tuple[HloInstruction, HloInstruction]]:
-    """Instructions that may stand for each other: results in order, and those of one name and shape."""
-    found = dict.fromkeys(zip(results_of(left.entry), results_of(right.entry), strict=False))
-    names = {i.name: i for i in left.entry.instructions}
-    for instruction in right.entry.instructions:
-        partner = names.get(instruction.name)
-        if partner is not None and partner.shape.compatible(instruction.shape):
-            found[partner, instruction] = None
-    return [(a, b) for a, b in found if is_cuttable(a) and a.opcode != "parameter" and b.opcode != "parameter"
-            and a.shape.compatible(b.shape)]
-
-
-def _joined(base: Candidate, left: _Side, right: _Side, targets: tuple[HloInstruction, HloInstruction],
-            cuts: tuple[set[HloInstruction], set[HloInstruction]]) -> Candidate:
+def _joined(base: Candidate, sides: Sides, one: HloInstruction, other: HloInstruction) -> Candidate:
     """Both sections, with one list of parameters."""
-    header = base.module.attributes
+    header, shared = base.module.attributes, sides.shared
     kept = Attributes({n: header[n] for n in ("replica_count", "num_partitions") if n in header})
-    parts = [section(side.module, side.entry, [target], cut, kept)
-             for side, target, cut in zip((left, right), targets, cuts, strict=True)]
+    both = (sides.left, one), (sides.right, other)
+    parts = [section(side.module, side.entry, [target], side.region(target, shared)[1], kept) for side, target in both]
+    _give_dims_of(one, parts[1])
     numbers: dict[object, int] = {}
-    order: list[tuple[_Side, HloInstruction]] = []
-    for side, part in zip((left, right), parts, strict=True):
+    order: list[tuple[Side, HloInstruction]] = []
+    for (side, _), part in zip(both, parts, strict=True):
         for fed in part.fed:
-            key = _parameter_key(side, fed)
-            if key not in numbers:
-                numbers[key] = len(numbers)
+            if numbers.setdefault(_parameter_key(side, fed), len(numbers)) == len(order):
                 order.append((side, fed))
-    for side, part in zip((left, right), parts, strict=True):
-        _renumber(side, part, numbers, order)
-    devices = range(len(base.rows or []))
-    rows = [[leaf for side, fed in order for leaf in _leaves(side, fed, device)] for device in devices]
+    for (side, _), part in zip(both, parts, strict=True):
+        renumber(part, [numbers[_parameter_key(side, fed)] for fed in part.fed], [source for _, source in order])
+    rows = [[leaf for side, fed in order for leaf in _leaves(sides, side, fed, device)]
+            for device in range(len(sides.rows))]
     return Candidate(parts[0].module, rows, parts[1].module)
 
 
-def _parameter_key(side: _Side, fed: HloInstruction) -> object:
-    """The same for what both modules get from one argument."""
-    return side.keys.get(fed) or ("parameter", fed.parameter_number)
+def _parameter_key(side: Side, fed: HloInstruction) -> object:
+    """Return the same for what both modules get from one argument."""
+    return side.classes.get(fed) or ("parameter", fed.parameter_number)
 
 
-def _renumber(side: _Side, part: Section, numbers: Mapping[object, int],
-              order: Sequence[tuple[_Side, HloInstruction]]) -> None:
-    """Number the parameters as both modules have them; what only the other one takes stands there unused.
+def _give_dims_of(one: HloInstruction, part: Section) -> None:
+    """Let the result of a section have the dimensions of the other module's."""
+    entry = part.module.entry
+    if one.shape.is_array and part.targets[0].shape.dims != one.shape.dims:
+        result = entry.root.operands[0] if entry.root.opcode == "tuple" else entry.root
+        entry.root = Editing(part.module).insert(entry, "reshape", one.shape.without_layout(), (result,))
 
-    Two parameters of one value become one.
+
+def renumber(part: Section, numbers: Sequence[int], sources: Sequence[HloInstruction]) -> None:
+    """Number the parameters of a section as both modules have them; those that only the other one takes are added.
+
+    `numbers` are those of the section's parameters, of which equal ones become one; `sources` are all values that are
+    handed in, in order.
     """
     edit, entry = Editing(part.module), part.module.entry
     taken: dict[int, HloInstruction] = {}
     twins: dict[HloInstruction, HloInstruction] = {}
-    for parameter, source in zip(entry.parameters(), part.fed, strict=True):
-        number = numbers[_parameter_key(side, source)]
-        if number in taken:
+    for parameter, number in zip(entry.parameters(), numbers, strict=True):
+        if taken.setdefault(number, parameter) is not parameter:
             twins[parameter] = taken[number]
         else:
-            taken[number] = parameter
             parameter.attributes = Attributes(parameter.attributes | {"parameter_number": number})
+            _take_dims_of(sources[number], edit, parameter)
     edit.replace_uses(twins, entry)
     entry.instructions = [i for i in entry.instructions if i not in twins]
-    for number, (_, source) in enumerate(order):
+    for number, source in enumerate(sources):
         if number not in taken:
             edit.insert(entry, "parameter", source.shape.without_layout(), (), {"parameter_number": number},
                         name=source.name, before=entry.instructions[0])
 
 
-def _leaves(side: _Side, fed: HloInstruction, device: int) -> list[Array]:
-    import numpy as np
+def _take_dims_of(source: HloInstruction, edit: Editing, parameter: HloInstruction) -> None:
+    """Let a parameter have the dimensions of what both modules take; its users take it in those that it had."""
+    entry, wanted = edit.module.entry, parameter.shape.without_layout()
+    if wanted.is_array and wanted.dims != source.shape.dims:
+        users = [i for i in entry.instructions if parameter in i.operands]
+        parameter.shape = source.shape.without_layout()
+        place = entry.instructions.index(parameter) + 1
+        before = entry.instructions[place] if place < len(entry.instructions) else None
+        again = edit.insert(entry, "reshape", wanted, (parameter,), before=before)
+        edit.replace_uses({parameter: again}, entry, users)
+        entry.root = again if entry.root is parameter else entry.root
 
-    known = side.values.leaves(fed, device)
-    return known if known is not None else [np.zeros(s.dims, s.dtype.numpy) for s in leaves(fed.shape)]
+
+def _leaves(sides: Sides, side: Side, fed: HloInstruction, device: int) -> list[Array]:
+    known, shapes = sides.arrays(side, fed), [s for s in leaves(fed.shape) if s.is_array]
+    if known is not None:
+        return [leaf.reshape(shape.dims) for leaf, shape in zip(known[device], shapes, strict=True)]
+    return [np.zeros(s.dims, s.dtype.numpy) for s in shapes]

@@ -12,13 +12,16 @@ Steps follow each other, those that cut much first, and again from the beginning
     substituted    an instruction by what it takes, parameters by each other
     sizes, ranks, element types
     plainer        metadata, layouts, attributes, header; literals and arguments
+
+Two modules take steps of their own (pair_values.py, pair_cutting.py, pair_calls.py). Where a test has a quick one, that
+is asked first, and the whole test about what it led to.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from hlotool.diagnostics import Diagnostic, HloError
@@ -32,13 +35,16 @@ from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.codes import NOT_SHOWN
 from hlotool.reduction.cutting import cut_called, cut_entry, cut_results, promote
 from hlotool.reduction.flattening import flatten, narrow_loops
-from hlotool.reduction.oracle import Interest
+from hlotool.reduction.guilty_pass import GuiltyPass
+from hlotool.reduction.oracle import Interest, Observation
 from hlotool.reduction.oracle_pool import Asked, Asker, OutOfTimeError, errors_of
-from hlotool.reduction.pair_cutting import cut_pair, inline_pair
+from hlotool.reduction.pair_calls import promote_pair
+from hlotool.reduction.pair_cutting import are_alike, cut_pair, inline_pair
 from hlotool.reduction.resizing import resize
 from hlotool.reduction.search_state import SearchState
-from hlotool.reduction.simplify import rename, simplify_literals, strip
+from hlotool.reduction.simplify import rename, simplify_literals, strip, strip_metadata
 from hlotool.reduction.substituting import substitute
+from hlotool.reduction.time_limit import TimeLimit
 from hlotool.text import print_module
 
 #: askings of the original that say whether a failure comes and goes, and of the result that confirm it
@@ -47,6 +53,10 @@ _FIRST, _LAST = 3, 5
 _SLOW = 20.0
 #: seconds that a candidate gets at least, and how many times what the original takes
 _LEAST, _SLOWER = 4.0, 8.0
+#: the share of the time in which a quick test is asked, where there is one
+_QUICK_SHARE = 0.7
+#: seconds in which the result is confirmed at least, and the share of the whole time
+_LEAST_TO_CONFIRM, _SHARE_TO_CONFIRM = 10.0, 0.1
 #: rounds of all steps at most
 _ROUNDS = 8
 
@@ -133,10 +143,11 @@ def reduce_candidate(original: Candidate, test: Interest, options: ReduceOptions
     options = options or ReduceOptions()
     started = time.monotonic()
     plain, source = _unsourced(original), original.module.source
-    asker = Asker(test, options.jobs, work_time() + options.time_limit, allowed=errors_of(plain), known=options.known,
-                  hear=options.hear_answer)
+    asker = Asker(test.quick() or test, options.jobs, TimeLimit(options.time_limit), allowed=errors_of(plain),
+                  known=options.known, hear=options.hear_answer)
     try:
-        return _Run(plain, asker, options, started, source.filename if source is not None else "<module>").reduction()
+        filename = source.filename if source is not None else "<module>"
+        return _Run(plain, test, asker, options, started, filename).reduction()
     except BaseException:
         asker.interrupt()
         raise
@@ -154,26 +165,31 @@ def _unsourced(original: Candidate) -> Candidate:
 @dataclass
 class _Run:
     original: Candidate
+    test: Interest
     asker: Asker
     options: ReduceOptions
     started: float
     #: of the original, for messages
     filename: str
+    #: seconds of work for one asking of the original
+    seconds_of_first: float = 0.0
 
     def reduction(self) -> Reduction:
+        whole = self.asker.limit
+        is_quick = self.asker.test is not self.test
+        if is_quick:
+            self.asker.limit = whole.part(_QUICK_SHARE)
         first = self._first()
         work = SearchState(self.asker, self.original, _header(self.original))
         self.asker.taken.add(self.original.key)
         work.hear = lambda step: self._hear(work, step)
         if self.options.resumed is not None:
             work.try_each([lambda: self.options.resumed], "resumed")
-        is_complete, is_interrupted = True, False
-        try:
-            _rounds(work)
-        except (OutOfTimeError, KeyboardInterrupt) as end:
-            is_complete, is_interrupted = False, isinstance(end, KeyboardInterrupt)
-            self.asker.interrupt()
-        self.asker.until = math.inf
+        is_complete, is_interrupted = self._search(work)
+        self.asker.limit = whole
+        if is_quick and not is_interrupted:
+            is_complete, is_interrupted = self._search_confirmed(work, is_complete)
+        self.asker.limit = TimeLimit(max(_LEAST_TO_CONFIRM, _SHARE_TO_CONFIRM * self.options.time_limit))
         if is_interrupted:  # nobody waits now; it was seen when it was taken
             last = Asked(1, 1, said=first.said)
         else:
@@ -181,41 +197,90 @@ class _Run:
         return Reduction(self.original, work.best, self.asker.sign, last.said or first.said, first, last,
                          self.asker.asked, time.monotonic() - self.started, is_complete, work.done, is_interrupted)
 
+    def _search(self, work: SearchState) -> tuple[bool, bool]:
+        """Make the candidate smaller; return True if nothing more can be left out, and True if the user ended it."""
+        try:
+            _rounds(work)
+        except (OutOfTimeError, KeyboardInterrupt) as end:
+            self.asker.interrupt()
+            return False, isinstance(end, KeyboardInterrupt)
+        return True, False
+
+    def _search_confirmed(self, work: SearchState, is_complete: bool) -> tuple[bool, bool]:
+        """Ask the whole test about what the quick one led to; where it denies, go on from what it confirms.
+
+        Raises HloError (E150) where it confirms nothing, the original included.
+        """
+        self.asker.test = self._tightened(self.test)
+        found = self.asker.look(work.best)
+        if isinstance(self.test, GuiltyPass):
+            self.asker.sign = self._sign_of_pass(found, work)
+        if self.asker.sign in found.signs:
+            return is_complete, False
+        shows = _last_that(lambda candidate: self.asker.sign in self.asker.look(candidate).signs, work.history[:-1])
+        if shows is None:
+            raise self._not_shown(found)
+        work.back_to(shows)
+        return self._search(work)
+
+    def _sign_of_pass(self, found: Observation, work: SearchState) -> str:
+        """Return the sign of the pass that is named, else of the original's, or of the smallest where that is unknown.
+        """
+        if self.test.guilty:  # type: ignore[attr-defined]
+            return f"wrong after {self.test.guilty}"  # type: ignore[attr-defined]
+        signs = self.asker.look(work.history[0]).signs or found.signs
+        return signs[0] if signs else ""
+
+    def _not_shown(self, seen: Observation) -> HloError:
+        how = f" in {self.options.repeats} trials" if self.options.repeats > 1 else ""
+        return HloError([Diagnostic(NOT_SHOWN, f"the module does not show the failure{how}: {self.test.describe()}"
+                                    + (f" ({seen.said})" if seen.said else ""), filename=self.filename)])
+
     def _first(self) -> Asked:
         """Ask the original, and learn the sign of its failure."""
         begun = work_time()
         seen = self.asker.look(self.original)
         for _ in range(max(0, (self.options.repeats or 1) - 1)):
-            if seen.signs or work_time() > self.asker.until:
+            if seen.signs or self.asker.limit.is_over:
                 break
             seen = self.asker.look(self.original)
         if not seen.signs:
-            how = f" in {self.options.repeats} trials" if self.options.repeats > 1 else ""
-            raise HloError([Diagnostic(NOT_SHOWN, f"the module does not show the failure{how}: "
-                                       f"{self.asker.test.describe()}" + (f" ({seen.said})" if seen.said else ""),
-                                       filename=self.filename)])
+            raise self._not_shown(seen)
         self.asker.sign = seen.signs[0]
         times = self.options.repeats or (_FIRST if work_time() - begun < _SLOW else 1)
         if not self.asker.test.may_be_flaky:
             times = 1
         begun = begun if times == 1 else work_time()
         first = self.asker.count(self.original, times - 1) if times > 1 else Asked()
-        self._tighten(work_time() - begun)
+        self.seconds_of_first = work_time() - begun
+        self.asker.test = self._tightened(self.asker.test)
         first.times, first.seen, first.said = first.times + 1, first.seen + 1, seen.said
         self.asker.rate = first.seen / first.times
         return first
 
-    def _tighten(self, seconds: float) -> None:
-        """Let no candidate take much longer than the original: a loop may end no more."""
-        test = self.asker.test
+    def _tightened(self, test: Interest) -> Interest:
+        """Return the test with a limit by which no candidate takes much longer than the original: loops may not end."""
         limit = getattr(test, "time_limit", None)
-        if limit is not None:
-            self.asker.test = replace(test, time_limit=min(limit, max(_LEAST, _SLOWER * seconds)))  # type: ignore[call-arg]
+        if limit is None:
+            return test
+        found: Interest = replace(test, time_limit=min(limit, max(_LEAST, _SLOWER * self.seconds_of_first)))  # type: ignore[call-arg]
+        return found
 
     def _hear(self, work: SearchState, step: str) -> None:
         best = work.best
         self.options.keep(best)
         self.options.hear(Progress(step, best.size, best.elements, self.asker.asked, time.monotonic() - self.started))
+
+
+def _last_that(shows: Callable[[Candidate], bool], history: Sequence[Candidate]) -> int | None:
+    """Return the number of the last candidate that shows something, as if those before it all did; None: none does."""
+    if not history or not shows(history[0]):
+        return None
+    low, high = 0, len(history)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if shows(history[middle]) else (low, middle)
+    return low
 
 
 def _read_again(candidate: Candidate) -> Candidate:
@@ -240,10 +305,10 @@ def _header(original: Candidate) -> Attributes:
 
 
 def _rounds(work: SearchState) -> None:
-    strip(work)
     if work.best.other is not None:
         _pair_rounds(work)
         return
+    strip(work)
     for _ in range(_ROUNDS):
         before = work.best
         promote(work)
@@ -264,14 +329,23 @@ def _rounds(work: SearchState) -> None:
 
 
 def _pair_rounds(work: SearchState) -> None:
-    """The steps that two modules take together."""
+    """The steps that two modules take together.
+
+    The first ones keep values, and so the difference that there was; the others are taken where what they change is
+    changed alike in both.
+    """
+    strip_metadata(work)
     for _ in range(_ROUNDS):
         before = work.best
+        promote_pair(work, is_made=False)
         cut_pair(work)
         inline_pair(work)
         cut_pair(work)
-        resize(work)
-        simplify_arguments(work)
+        promote_pair(work)
         if work.best is before:
             break
+    if are_alike(work.best):
+        strip(work)
+        resize(work)
+        simplify_arguments(work)
     rename(work)

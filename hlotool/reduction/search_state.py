@@ -23,13 +23,19 @@ class SearchState:
     hear: Callable[[str], None] = lambda what: None
     #: step -> how often it was accepted
     done: dict[str, int] = field(default_factory=dict)
+    #: the candidates that were accepted, one after the other, the original first
+    history: list[Candidate] = field(default_factory=list)
     _values: tuple[Candidate, EntryValues] | None = None
+
+    def __post_init__(self) -> None:
+        self.history.append(self.best)
 
     def accept(self, candidate: Candidate, step: str, *, keeps_values: bool) -> None:
         """Go on with a candidate; values by name stay where it is a section of the one before."""
         if keeps_values and self._values is not None:
             self._values = candidate, self._values[1]
         self.best = candidate
+        self.history.append(candidate)
         self.asker.taken.add(candidate.key)
         self.done[step] = self.done.get(step, 0) + 1
         self.hear(step)
@@ -39,6 +45,11 @@ class SearchState:
         if self._values is None or (self._values[0] is not base and self._values[0] is not self.best):
             self._values = base, values_of(base)
         return self._values[1]
+
+    def back_to(self, number: int) -> None:
+        """Go on from an earlier candidate of the history."""
+        del self.history[number + 1:]
+        self.best, self._values = self.history[-1], None
 
     def try_each(self, makers: Iterable[Maker], step: str, *, keeps_values: bool = False) -> bool:
         """Go on with the first candidate that is interesting; whether there was one."""

@@ -28,11 +28,19 @@ _COUNTS = ("replica_count", "num_partitions")
 def strip(work: SearchState) -> bool:
     """Leave out metadata and stack frames, layouts, and what the header says; then attributes that are left."""
     before = work.best
-    for change in (_without_metadata, _without_layouts):
-        work.try_each([partial(change, work.best)], "plainer")
+    strip_metadata(work)
+    work.try_each([partial(_without_layouts, work.best)], "plainer")
     _strip_header(work)
-    _strip_attributes(work)
+    if work.best.other is not None:
+        _strip_both(work)
+    else:
+        _strip_attributes(work)
     return work.best is not before
+
+
+def strip_metadata(work: SearchState) -> bool:
+    """Leave out metadata and stack frames."""
+    return work.try_each([partial(_without_metadata, work.best)], "plainer")
 
 
 def _without_metadata(base: Candidate) -> Candidate | None:
@@ -43,9 +51,10 @@ def _without_metadata(base: Candidate) -> Candidate | None:
 
 
 def _without_layouts(base: Candidate) -> Candidate | None:
-    if all(i.shape.without_layout() is i.shape for i in base.module.instructions()):
+    modules = [m for m in (base.module, base.other) if m is not None]
+    if all(i.shape.without_layout() is i.shape for m in modules for i in m.instructions()):
         return None
-    return base.with_module(without_layouts(base.module))
+    return Candidate(without_layouts(base.module), base.rows, base.other and without_layouts(base.other))
 
 
 def _strip_header(work: SearchState) -> None:
@@ -63,19 +72,39 @@ def _strip_header(work: SearchState) -> None:
 
 def _without_header(base: Candidate, names: Sequence[str]) -> Candidate:
     """Return the module without attributes of its header; without counts it is for one device."""
-    module = replace(base.module, attributes=base.module.attributes.without(*names))
+    module, other = (m and replace(m, attributes=m.attributes.without(*names)) for m in (base.module, base.other))
     is_for_one = base.rows is not None and not set(_COUNTS).isdisjoint(names)
-    return Candidate(module, base.rows[:1] if base.rows and is_for_one else base.rows, base.other)
+    return Candidate(module or base.module, base.rows[:1] if base.rows and is_for_one else base.rows, other)
 
 
 def _with_count(base: Candidate, name: str, count: int) -> Candidate:
     """Return the module for fewer devices, of which the first keep their arguments."""
     before = int(base.module.attributes[name])
-    module = replace(base.module, attributes=base.module.attributes | {name: count})
+    module, other = (m and replace(m, attributes=m.attributes | {name: count}) for m in (base.module, base.other))
     rows = base.rows
     if rows is not None and len(rows) > 1:
         rows = rows[:max(1, len(rows) * count // before)]
-    return Candidate(module, rows, base.other)
+    return Candidate(module or base.module, rows, other)
+
+
+def _strip_both(work: SearchState) -> None:
+    """Leave the same attributes out of both modules: all, or one after the other."""
+    every = [name for name in _SAID_BESIDE if any(name in i.attributes for i in _instructions(work.best))]
+    for names in (every, *([n] for n in every)):
+        if names and work.try_each([partial(_without_attributes, work.best, names)], "plainer") and names is every:
+            return
+
+
+def _instructions(base: Candidate) -> list[HloInstruction]:
+    return [i for m in (base.module, base.other) if m is not None for i in m.instructions()]
+
+
+def _without_attributes(base: Candidate, names: Sequence[str]) -> Candidate:
+    both = [Editing.of_copy(m) for m in (base.module, base.other) if m is not None]
+    for edit in both:
+        for instruction in edit.module.instructions():
+            instruction.attributes = instruction.attributes.without(*names)
+    return Candidate(both[0].module, base.rows, both[-1].module)
 
 
 def _strip_attributes(work: SearchState) -> None:

@@ -19,7 +19,7 @@ from hlotool.passes.edit import renamed
 from hlotool.reduction.bundle_archive import _test_of
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.entry_values import EntryValues, _fitting, values_of
-from hlotool.reduction.pair_cutting import _Side
+from hlotool.reduction.pair_values import Side, _size
 from hlotool.reduction.search_state import SearchState
 from hlotool.reduction.simplify import _plainness, _with_count, plainer_arrays
 from hlotool.reduction.state import _FILES, State, _typed, read_rows, rows_as_bytes
@@ -124,13 +124,15 @@ def test_which_values_a_shape_has(shape: str, value: Any, fits: bool) -> None:
 
 def test_what_lies_between_shared_values_and_a_target() -> None:
     module = hlotool.parse(ROLES)
-    side = _Side(module, EntryValues(), {})
+    side = Side(module, set(module.entry.instructions), {}, {})
     items = {i.name: i for i in module.entry.instructions}
-    # with what it calls: two branches of two instructions, a reducer of three
-    assert side.between(items["c"], set()) == (1 + 2 + 4, {items["n"], items["x"]})
-    assert side.between(items["r"], set()) == (1 + 2 + 3, {items["v"], items["x"]})
-    shared = _Side(module, EntryValues(), {items["c"]: b"c"})
-    assert shared.between(items["t"], {b"c"}) == (2 + 3 + 3, {items["c"], items["v"], items["x"]})
+    seen, cut = side.region(items["c"], set())
+    assert _size(seen) == 1 + 2 + 2 and cut == {items["n"], items["x"]}  # with what it calls: two branches of two
+    seen, cut = side.region(items["r"], set())
+    assert _size(seen) == 1 + 3 and cut == {items["v"], items["x"]}  # a reducer of three
+    shared = Side(module, set(module.entry.instructions), {}, {items["c"]: b"c"})
+    seen, cut = shared.region(items["t"], {b"c"})
+    assert _size(seen) == 2 + 3 and cut == {items["c"], items["v"], items["x"]}
 
 
 @pytest.mark.parametrize(("given", "kept"), [
