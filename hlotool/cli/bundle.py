@@ -105,7 +105,7 @@ def _run_bundle(path: str, args: argparse.Namespace) -> int:
     seen = held.test.look(held.candidate)
     if args.format == "json":
         print(json.dumps(_record(held, seen, versions_here(held.test))))
-        return int(held.sign not in seen.signs)
+        return int(not held.is_shown_by(seen))
     print(f"{visible(path)}: {visible(held.test.describe())}")
     print(f"  then: {visible(held.said or held.sign)}")
     print(f"  now:  {visible(seen.said) if seen.signs else 'the failure does not show' + _because(seen)}")
@@ -115,7 +115,7 @@ def _run_bundle(path: str, args: argparse.Namespace) -> int:
     for name, then in held.versions.items():
         now = here.get(name, "none")
         print(f"  {visible(name)}: {visible(then)}" + (f" (here {visible(now)})" if now != then else ""))
-    return int(held.sign not in seen.signs)
+    return int(not held.is_shown_by(seen))
 
 
 def _because(seen: Observation) -> str:
@@ -124,6 +124,6 @@ def _because(seen: Observation) -> str:
 
 def _record(held: Bundle, seen: Observation, here: dict[str, str]) -> dict[str, Any]:
     return {"test": held.test.describe(), "sign": held.sign, "then": held.said, "now": seen.said,
-            "is_shown": held.sign in seen.signs, "versions": held.versions,
+            "is_shown": held.is_shown_by(seen), "versions": held.versions,
             "versions_here": here, "flags": held.flags,
             "instructions": held.candidate.size}

@@ -25,10 +25,10 @@ from hlotool.execution import (
     run_limit,
     run_text,
 )
-from hlotool.fuzzing.open_values import is_open
+from hlotool.fuzzing.open_values import differs_in_signs_of_zero, is_open
 from hlotool.fuzzing.programs import programs_of
 from hlotool.fuzzing.test_program import Plan, Rows, Subject
-from hlotool.ir.arrays import Array
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics import SMALL, Evidence, Judgement, Kind, is_extreme, is_nan, roundings, without_ends
 from hlotool.passes.read import parse
 
@@ -122,8 +122,6 @@ def _limit(plan: Plan, count: int) -> float:
 
 
 def _judged(subject: Subject, given: Any, plan: Plan, outcomes: Counter[str]) -> Iterator[Sighting]:
-    import numpy as np
-
     try:
         with run_limit(plan.time_limit), np.errstate(all="ignore"):
             yield from _looked_at(subject, given, plan, outcomes)
@@ -152,7 +150,8 @@ def _looked_at(subject: Subject, given: Any, plan: Plan, outcomes: Counter[str])
             yield sighting
         return
     judged = judge_rows(evidence, given, subject.rows)
-    if judged is None or not judged.is_wrong or is_open(program.module, subject.rows):
+    if judged is None or not judged.is_wrong or is_open(program.module, subject.rows) or differs_in_signs_of_zero(
+            program.module, judged.given, judged.reference):
         outcomes["undecided" if judged is not None and judged.kind >= Kind.ILL_CONDITIONED else "agrees"] += 1
         return
     yield from _confirmed(subject, judged, evidence, plan)
@@ -188,8 +187,6 @@ def judge_rows(evidence: Evidence, given: Rows, rows: Rows) -> Judgement | None:
 
 def _unlike(subject: Subject, reference: Sequence[Sequence[Array]]) -> str:
     """Why the rewriting of a program gives other bits on the reference; empty: it does not."""
-    import numpy as np
-
     original = evaluate_program(Program(parse(subject.original, "original")), subject.original_rows)
     for device, (row, other) in enumerate(zip(reference, original, strict=True)):
         for result, (a, b) in enumerate(zip(row, other, strict=True)):

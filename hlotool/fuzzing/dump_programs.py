@@ -12,6 +12,7 @@ from hlotool.execution import Program, arguments_for
 from hlotool.fuzzing.rewritten_programs import wrapped
 from hlotool.fuzzing.test_program import Subject, copied
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Literal
+from hlotool.ir.arrays import np
 from hlotool.ops import Calls, Effect, flow_of
 from hlotool.passes.edit import is_cuttable, section
 from hlotool.passes.read import parse
@@ -129,8 +130,6 @@ def _another_direction(module: HloModule, dice: random.Random) -> None:
 
 
 def _another_constant(module: HloModule, dice: random.Random) -> None:
-    import numpy as np
-
     starts = {i.operands[-1] for i in module.instructions() if flow_of(i).folds and not flow_of(i).exchanges}
     choices = [i for i in module.find_all("constant") if i not in starts and i.shape.is_scalar
                and i.shape.dtype.family != "complex"]

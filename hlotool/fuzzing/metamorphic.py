@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.ir import HloInstruction, HloModule, Shape
+from hlotool.ir.arrays import np
 from hlotool.ops import OPS
 from hlotool.passes.read import parse
 
@@ -130,8 +131,6 @@ def _joined(v: Value) -> HloPiece | None:
 
 
 def _chosen(v: Value) -> HloPiece | None:
-    import numpy as np
-
     is_first = v.dice.random() < 0.5
     sides = "x, o" if is_first else "o, x"
     return v.piece(f"z = {v.of([])} constant({_zero(v)})", f"o = {v.text} broadcast(z), dimensions={{}}",
@@ -139,8 +138,6 @@ def _chosen(v: Value) -> HloPiece | None:
 
 
 def _broadcast(v: Value) -> HloPiece | None:
-    import numpy as np
-
     dims = [3, *v.dims]
     order = _braces(range(1, len(dims)))
     zeros = ", ".join(["i", *["z"] * len(v.dims)])
@@ -225,8 +222,6 @@ def can_outline(target: HloInstruction) -> bool:
 
 def outline(target: HloInstruction, dice: random.Random) -> tuple[HloModule, list[Array]]:
     """The piece that computes an instruction anew, of its operands, in a call, a branch or a loop."""
-    import numpy as np
-
     operands = [o.shape.text(layout=False) for o in target.operands]
     state, result = f"({', '.join(['s32[]', *operands])})", target.shape.text(layout=False)
     zero = _zero(Value(target.shape, dice))

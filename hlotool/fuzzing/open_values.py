@@ -4,26 +4,70 @@
                   often the initial value is taken, and in which order, is the executor's choice
     sorts         of NaN by a comparison that has no place for it
     subnormals    as arguments: processors may flush them
+    variances     of batch-norm-training where E[x^2] - E[x]^2, which an implementation may compute, keeps few digits
+    reduce-precision    of element types without infinities, or with one zero: no document says how it overflows
+    signs of zero of what a reduction gives: whether 0 is added to -0 is the executor's choice
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
+from typing import Any
 
+from hlotool.diagnostics import HloError
+from hlotool.execution import Moment, Program, evaluate_program
 from hlotool.fuzzing.test_program import Rows
-from hlotool.ir import HloComputation, HloInstruction, HloModule, dtype_of_numpy
-from hlotool.ir.arrays import Array
+from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, dtype_of_numpy
+from hlotool.ir.arrays import Array, np
+from hlotool.numerics import is_nan
 from hlotool.ops import OPS, limits, opcodes, source_of, with_flag
 
 #: operations that fold in any order
 _FOLDING = with_flag("associative", "commutative")
 _REDUCING = opcodes(lambda flow: flow.folds)
+#: the operation that computes a mean and a variance
+_MOMENTS = "batch-norm-training"
+#: the share of a variance that the other formula may lose before it is another number
+_KEPT_OF_VARIANCE = 2.0**-8
 
 
 def is_open(module: HloModule, rows: Sequence[Sequence[Array]]) -> bool:
     """Return True if the documents leave open what a program gives on those arguments."""
     return (any(_is_open_fold(i) for i in module.find_all(*_REDUCING)) or _has_subnormal(rows)
-            or (_has_nan(rows) and bool(module.find_all("sort", "topk"))))
+            or (_has_nan(rows) and bool(module.find_all("sort", "topk")))
+            or any(_lacks_infinity(i.shape.dtype) for i in module.find_all("reduce-precision") if i.shape.is_array)
+            or (bool(module.find_all(_MOMENTS)) and _cancels(module, rows)))
+
+
+def differs_in_signs_of_zero(module: HloModule, given: Array, reference: Array) -> bool:
+    """Return True if a reduction's result differs in nothing but signs of zero."""
+    return bool(module.find_all(*_REDUCING)) and given.shape == reference.shape and bool(
+        np.all((given == reference) | (is_nan(given) & is_nan(reference))))
+
+
+def _lacks_infinity(kind: DType) -> bool:
+    """Return True for the floating-point types whose names end in "fn" and "fnuz"."""
+    return kind.is_floating and not bool(np.isinf(np.asarray(np.inf).astype(kind.numpy).astype(np.float64)))
+
+
+def _cancels(module: HloModule, rows: Sequence[Sequence[Array]]) -> bool:
+    """Return True if a variance is so small beside the mean of squares that their difference keeps few digits."""
+    found = []
+
+    def watch(moment: Moment) -> Any:
+        if moment.instruction.opcode == _MOMENTS:
+            feature = moment.instruction.attributes["feature_index"]
+            wide = np.moveaxis(np.asarray(moment.operands[0]).astype(np.float64), feature, -1).reshape(
+                -1, moment.operands[0].shape[feature])
+            digits = 2.0 ** -moment.instruction.operands[0].shape.dtype.mantissa_bits
+            lost = digits * len(wide) * np.mean(wide**2, axis=0)
+            found.append(not bool(np.all(lost <= _KEPT_OF_VARIANCE * np.var(wide, axis=0))))
+        return moment.value
+
+    with contextlib.suppress(HloError), np.errstate(all="ignore"):
+        evaluate_program(Program(module), rows, watch)
+    return any(found)
 
 
 def _is_open_fold(instruction: HloInstruction) -> bool:
@@ -43,8 +87,6 @@ def _is_open_fold(instruction: HloInstruction) -> bool:
 
 def _is_identity(start: HloInstruction, opcode: str) -> bool:
     """Return True if an initial value is a constant that the operation leaves everything as it is with."""
-    import numpy as np
-
     start = source_of(start, lambda flow: flow.keeps_numbers)
     identity = OPS[opcode].identity
     if start.opcode != "constant" or identity is None or start.literal.has_elided or not start.shape.is_array:
@@ -56,22 +98,16 @@ def _is_identity(start: HloInstruction, opcode: str) -> bool:
 
 
 def _has_nan(rows: Sequence[Sequence[Array]]) -> bool:
-    import numpy as np
-
     return any(bool(np.isnan(a.astype(np.complex128)).any()) for row in rows for a in row
                if dtype_of_numpy(a.dtype).family in ("float", "complex"))
 
 
 def _has_subnormal(rows: Sequence[Sequence[Array]]) -> bool:
-    import numpy as np
-
     return any(bool(np.any(_is_subnormal(a) & (a != 0))) for row in rows for a in row if _is_wide(a))
 
 
 def normal_rows(rows: Rows) -> Rows:
     """Subnormal numbers of wide types as zeros of their sign."""
-    import numpy as np
-
     with np.errstate(all="ignore"):
         return [[np.where(_is_subnormal(a), a * np.zeros((), a.dtype), a).astype(a.dtype) if _is_wide(a) else a
                  for a in row] for row in rows]
@@ -83,7 +119,5 @@ def _is_wide(array: Array) -> bool:
 
 
 def _is_subnormal(array: Array) -> Array:
-    import numpy as np
-
     with np.errstate(all="ignore"):
         return np.abs(array.astype(np.float64)) < limits(dtype_of_numpy(array.dtype))[2]

@@ -14,6 +14,7 @@ from hlotool.fuzzing.batch import Sighting, known_reason
 from hlotool.fuzzing.open_values import is_open
 from hlotool.fuzzing.test_program import Plan, Rows
 from hlotool.ir import HloInstruction, HloModule
+from hlotool.ir.arrays import np
 from hlotool.ops import opcodes
 from hlotool.passes.edit import section
 from hlotool.passes.read import parse
@@ -36,6 +37,8 @@ from hlotool.text import print_module
 _SILENT = opcodes(lambda flow: flow.is_trivial or flow.forwards) | {"broadcast", "reshape"}
 #: kinds of sightings that are hlotool's own mistakes, and those that speak of several programs
 OURS, TOGETHER = ("reference", "rewriting"), "only together"
+#: kinds of values that are not what they should be
+VALUE_KINDS = ("wrong", "non-finite fold")
 #: ULPs that a value may be off a rule's right side, to be that side
 _NEAR = 2.0
 
@@ -67,8 +70,13 @@ class Followed:
 
     @property
     def key(self) -> tuple[str, str, str, tuple[str, ...]]:
-        """Return the key of its class: kind, pass, rule and opcodes."""
-        return self.kind, self.guilty_pass, self.rule, self.opcodes
+        """Return the key of its class: a rule is one bug, whatever stands around it and whichever value comes out.
+
+        Without a rule it is kind, pass and opcodes; wrong numbers and wrong infinities are of one kind.
+        """
+        if self.rule:
+            return "value", self.guilty_pass, self.rule, ()
+        return "value" if self.kind in VALUE_KINDS else self.kind, self.guilty_pass, "", self.opcodes
 
     @property
     def computing(self) -> int:
@@ -202,8 +210,6 @@ def rule_followed(module: HloModule, rows: Rows, plan: Plan) -> str:
 
 def _is_followed(found: RuleMatch, target: HloInstruction, module: HloModule, rows: Rows, given: list[Any]) -> bool:
     """Return True if the results are those of a module in which the rule is applied, and not those of the module."""
-    import numpy as np
-
     plain = evaluate_program(Program(module), rows)[0]
     changed = _applied(found, target, module, rows)
     if changed is None or len(changed) != len(given):
@@ -220,8 +226,6 @@ def _is_followed(found: RuleMatch, target: HloInstruction, module: HloModule, ro
 
 def _is_near(one: Any, other: Any) -> Any:
     """Return for each element True if both are the same but for last bits; a number is never next to infinity."""
-    import numpy as np
-
     from hlotool.numerics import ulp_distance
 
     if one.dtype.kind in "biu":

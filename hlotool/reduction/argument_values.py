@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from hlotool.ir.arrays import Array
+from hlotool.ir.arrays import Array, np
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle_pool import Maker
 from hlotool.reduction.search_state import SearchState
@@ -40,8 +40,6 @@ def _whole(base: Candidate) -> Iterator[Maker]:
 
 
 def _fewer_elements(work: SearchState, device: int, leaf: int) -> None:
-    import numpy as np
-
     base = work.best
     array = base.rows[device][leaf] if base.rows is not None else np.zeros(())
     flat = array.reshape(-1)

@@ -29,7 +29,7 @@ from hlotool.passes.read import parse
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.codes import BAD_BUNDLE
 from hlotool.reduction.guilty_pass import GuiltyPass
-from hlotool.reduction.oracle import Failure, Interest, ReportedCode, Timeout, WrongResult
+from hlotool.reduction.oracle import Failure, Interest, Observation, ReportedCode, Timeout, WrongResult
 from hlotool.reduction.state import read_rows, rows_as_bytes
 from hlotool.text import print_module
 
@@ -67,6 +67,10 @@ class Bundle:
     flags: dict[str, str] = field(default_factory=dict)
     command: str = ""
     issue: str = ""
+
+    def is_shown_by(self, seen: Observation) -> bool:
+        """Return True if an asking of the test shows the failure; of wrong values any kind does."""
+        return self.sign in seen.signs or (type(self.test) is WrongResult and bool(seen.signs))
 
     def as_bytes(self) -> bytes:
         """The archive."""

@@ -13,6 +13,7 @@ from hlotool.blame import blame
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, describe_executor, evaluate_program, executor_named, library_versions
 from hlotool.ir import HloInstruction
+from hlotool.ir.arrays import np
 from hlotool.numerics import shadow_program
 from hlotool.ops import OPS, flow_of
 from hlotool.reduction.bundle_archive import Bundle
@@ -162,8 +163,6 @@ def _inline(text: str) -> str:
 
 
 def _arguments(bundle: Bundle) -> str:
-    import numpy as np
-
     lines = []
     for device, row in enumerate(bundle.candidate.rows or ()):
         for number, array in enumerate(row):

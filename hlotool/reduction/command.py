@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from hlotool.ir.arrays import Array
+from hlotool.ir.arrays import Array, np
 from hlotool.process import UserProgram
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle import NOTHING, Interest, Observation
@@ -102,8 +102,6 @@ def form_of(candidate: Candidate, suffix: str) -> bytes:
 
 def arrays_as_bytes(arrays: Sequence[Array]) -> bytes:
     """An .npz file of arg0, arg1, ..."""
-    import numpy as np
-
     from hlotool.execution import storable
 
     out = io.BytesIO()

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from hlotool.ir import DTYPES, Attributes, HloInstruction, HloModule, Literal, Padding, Shape, Window
-from hlotool.ir.arrays import Array
+from hlotool.ir.arrays import Array, np
 from hlotool.passes.edit import Editing, clone_module
 from hlotool.reduction.candidate import Candidate, Rows
 from hlotool.reduction.oracle_pool import Maker
@@ -57,8 +57,6 @@ class Resizing:
 
     def array(self, array: Array, wanted: Shape) -> Array:
         """An array of that shape: a window of the given one."""
-        import numpy as np
-
         found = array
         while found.ndim > wanted.rank:
             axis = next((n for n, size in enumerate(found.shape)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from hlotool.ir import HloInstruction, Literal
-from hlotool.ir.arrays import Array
+from hlotool.ir.arrays import Array, np
 from hlotool.passes.edit import Editing, renamed, without_layouts, without_metadata
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle_pool import Maker
@@ -152,8 +152,6 @@ def plainer_arrays(array: Array, distinct: int = 1, digits: Sequence[int] = ()) 
 
     Each is plainer by `_plainness`, so that taking one after the other comes to an end.
     """
-    import numpy as np
-
     given = np.asarray(array)
     if not given.size:
         return
@@ -170,8 +168,6 @@ def plainer_arrays(array: Array, distinct: int = 1, digits: Sequence[int] = ()) 
 
 def _rounded(array: Array, digits: int) -> Array:
     """Return the array in whole numbers (`digits` is 0), or in numbers of so many digits."""
-    import numpy as np
-
     with np.errstate(all="ignore"):
         wide = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
         if not digits:
@@ -184,8 +180,6 @@ def _rounded(array: Array, digits: int) -> Array:
 
 def _plainness(array: Array) -> tuple[int, int]:
     """Return how plain an array is, zeros least: ones, one number, several; and how much there is to write."""
-    import numpy as np
-
     if not bool(array.astype(np.bool_).any()) and not _has_signs(array):
         return 0, 0
     if bool((array == np.ones((), array.dtype)).all()):
@@ -197,8 +191,6 @@ def _plainness(array: Array) -> tuple[int, int]:
 
 def _has_signs(array: Array) -> bool:
     """Return True if a zero of an array is negative."""
-    import numpy as np
-
     halves = (array.real, array.imag) if array.dtype.kind == "c" else (array,)
     return array.dtype.kind not in "iub" and any(bool(np.signbit(h).any()) for h in halves)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, storable
-from hlotool.ir.arrays import Array
+from hlotool.ir.arrays import Array, np
 from hlotool.passes.read import parse
 from hlotool.process import OwnFiles
 from hlotool.reduction.candidate import Candidate
@@ -87,8 +87,6 @@ class State:
 
 def rows_as_bytes(rows: Sequence[Sequence[Array]]) -> bytes:
     """Return an .npz file with the arguments of every device."""
-    import numpy as np
-
     out = io.BytesIO()
     arrays = {f"device{d}_arg{n}": storable(a) for d, row in enumerate(rows) for n, a in enumerate(row)}
     np.savez(out, allow_pickle=True, **arrays)

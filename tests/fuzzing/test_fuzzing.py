@@ -327,3 +327,14 @@ def test_a_sighting_is_likely_of_a_class_of_its_kind_whose_opcodes_it_has(kind: 
     sighting = Sighting(Subject("composed", "m", text, []), "crash", "gone")
     known = FindingClass(Followed(sighting, kind, "gone", text, [], opcodes=opcodes))
     assert (likely_class(sighting, [known]) is known) == is_one
+
+
+def test_one_rule_is_one_class_whichever_value_comes_out() -> None:
+    subject = Subject("rule", "sqrt(x * x) -> abs(x)", "", [])
+    made = [Followed(Sighting(subject, kind, ""), kind, "", "", [], opcodes=opcodes, guilty_pass="algsimp", rule=rule)
+            for kind, opcodes, rule in (
+                ("wrong", ("multiply", "sqrt"), "sqrt(x * x) -> abs(x)"),
+                ("non-finite fold", ("multiply", "negate", "sqrt"), "sqrt(x * x) -> abs(x)"),
+                ("wrong", ("divide",), ""), ("non-finite fold", ("divide",), ""), ("wrong", ("add",), ""),
+                ("crash", ("divide",), ""))]
+    assert [len({f.key for f in made[:n]}) for n in range(1, 7)] == [1, 1, 2, 2, 3, 4]

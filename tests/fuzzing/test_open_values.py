@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hlotool
-from hlotool.fuzzing.open_values import is_open, normal_rows
+from hlotool.fuzzing.open_values import differs_in_signs_of_zero, is_open, normal_rows
 
 HEAD = """HloModule m
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
@@ -55,3 +55,31 @@ def test_subnormal_arguments_are_zeros_of_their_sign() -> None:
     given = np.array([1e-40, -1e-40, 1, np.finfo(np.float32).tiny], np.float32)
     ((found,),) = normal_rows([[given]])
     assert found.tolist() == [0, 0, 1, np.finfo(np.float32).tiny] and np.signbit(found).tolist() == [0, 1, 0, 0]
+
+
+@pytest.mark.parametrize(("element_type", "open_"), [
+    ("f32", False), ("f8e5m2", False), ("f8e5m2fnuz", True), ("f8e4m3fnuz", True), ("f8e4m3fn", True),
+    ("f8e4m3", False)])
+def test_reduce_precision_of_types_without_infinities(element_type: str, open_: bool) -> None:
+    module = hlotool.parse(f"ENTRY e {{ x = {element_type}[2] parameter(0)  ROOT r = {element_type}[2] "
+                           "reduce-precision(x), exponent_bits=3, mantissa_bits=1 }")
+    assert is_open(module, [[np.ones(2, module.entry.root.shape.dtype.numpy)]]) is open_
+
+
+@pytest.mark.parametrize(("values", "open_"), [
+    ([1, 2, 3, 4], False), ([1e4, 1e4 + 1, 1e4, 1e4 + 1], True), ([0, 0, 0, 0], False), ([7, 7, 7, 7], True)])
+def test_variances_that_cancel(values: list[float], open_: bool) -> None:
+    """E[x^2] - E[x]^2 of numbers that are nearly the same keeps few digits, and is a legal way to compute it."""
+    module = hlotool.parse("""ENTRY e { x = f32[4,1] parameter(0)  s = f32[1] parameter(1)  o = f32[1] parameter(2)
+  ROOT b = (f32[4,1], f32[1], f32[1]) batch-norm-training(x, s, o), epsilon=0.001, feature_index=1 }""")
+    rows = [[np.array(values, np.float32).reshape(4, 1), np.ones(1, np.float32), np.zeros(1, np.float32)]]
+    assert is_open(module, rows) is open_
+
+
+def test_signs_of_zero_that_a_reduction_gives() -> None:
+    fold = hlotool.parse(f"{HEAD} ROOT r = f32[4] reduce(x, zero), dimensions={{}}, to_apply=add }}")
+    other = hlotool.parse(f"{HEAD} ROOT r = f32[4] negate(x) }}")
+    given = np.float32([0.0, 1, np.nan, 2])
+    assert differs_in_signs_of_zero(fold, given, np.float32([-0.0, 1, np.nan, 2]))
+    assert not differs_in_signs_of_zero(fold, given, np.float32([-0.0, 1, np.nan, 3]))
+    assert not differs_in_signs_of_zero(other, given, np.float32([-0.0, 1, np.nan, 2]))
