@@ -12,6 +12,7 @@ from hlotool.execution import Options as RunOptions
 from hlotool.execution import Program, executor_named
 from hlotool.ir import HloModule
 from hlotool.ir.arrays import Array
+from hlotool.process import scratch_folder
 
 #: processor seconds for the passes of a small module
 _BUDGET = 20.0
@@ -26,7 +27,7 @@ def judge_compilation(module: HloModule, rows: Sequence[Sequence[Array]], execut
     None where it writes no dumps. Raises HloError where the module does not compile, or does not run.
     """
     options = options or BisectOptions()
-    with tempfile.TemporaryDirectory(prefix="hlotool-passes-") as folder:
+    with tempfile.TemporaryDirectory(prefix="passes-", dir=scratch_folder()) as folder:
         asked = executor_named(executor, RunOptions(
             options.time_limit, compile_options=(("xla_dump_to", folder), *_DUMPED)))
         asked.run(Program(module), [rows])

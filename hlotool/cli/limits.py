@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import math
+import os
 from collections.abc import Callable
 
 from hlotool.cli.console import report
@@ -13,6 +14,8 @@ from hlotool.diagnostics import Diagnostic
 
 #: commands that last until somebody ends them
 _ENDLESS = ("lsp", "mcp", "docs")
+#: commands that run programs
+_RUNNING = ("run", "compare", "isolate", "bisect", "reduce", "bundle", "fuzz", "roundtrip", "conform", "corpus")
 #: beyond the limit of one execution: seconds in which a module is read, lifted, and its arguments are made
 _AROUND = 10.0
 
@@ -27,12 +30,21 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
                             help="memory that a module may take: 500MB, 4GiB (default: 80 %% of the machine's)")
 
 
+def add_sandbox(parser: argparse.ArgumentParser, command: str) -> None:
+    """--no-sandbox, for a command whose children run programs."""
+    if command in _RUNNING:
+        parser.add_argument("--no-sandbox", action="store_true",
+                            help="run programs without the sandbox that keeps them from files and the network")
+
+
 def within_limits(command: str, args: argparse.Namespace, run: Callable[[argparse.Namespace], int],
                   is_process: bool) -> int:
     """The exit code of a command; a process of its own does the work in a second one, so that limits always hold."""
-    from hlotool.process import can_supervise, limit_memory, supervised
+    from hlotool.process import SWITCH, can_supervise, limit_memory, supervised
 
     def work() -> int:
+        if getattr(args, "no_sandbox", False):
+            os.environ[SWITCH] = "1"
         if is_process or args.memory_limit is not None:
             limit_memory(args.memory_limit)
         seconds = getattr(args, "time_limit", None)

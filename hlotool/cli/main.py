@@ -11,7 +11,7 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from hlotool.cli.commands import COMMANDS, GROUPS, PROGRAMS
 from hlotool.cli.completion import complete, is_asked
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _print(_overview())
         return CLEAN if given else UNUSABLE
     if given[0] in ("-V", "--version"):
-        _print(_version("hlotool"))
+        _print(_version("hlotool", is_verbose="--verbose" in given))
         return CLEAN
     if given[0] not in COMMANDS:
         advice = suggestion(given[0], [*COMMANDS, "--help", "--version"])
@@ -77,11 +77,10 @@ def _guarded(command: str, given: list[str], program: str, is_process: bool) -> 
     if "--version" in given:
         _print(_version(program))
         return CLEAN
-    from hlotool.process import safe_imports
+    from hlotool.process import SWITCH, safe_imports
 
-    allowed = os.environ.get("HLOTOOL_ALLOW_CUSTOM_CALLS")
     try:
-        with interruptible(), safe_imports():
+        with interruptible(), safe_imports(), _restored("HLOTOOL_ALLOW_CUSTOM_CALLS", SWITCH):
             code = _run(command, given, program, is_process)
             sys.stdout.flush()
     except BrokenPipeError:
@@ -90,12 +89,20 @@ def _guarded(command: str, given: list[str], program: str, is_process: bool) -> 
     except KeyboardInterrupt:
         complain(f"{program}: interrupted")
         return INTERRUPTED
-    finally:
-        # What one call of this function allows is not allowed to the next one in the same process.
-        os.environ.pop("HLOTOOL_ALLOW_CUSTOM_CALLS", None)
-        if allowed is not None:
-            os.environ["HLOTOOL_ALLOW_CUSTOM_CALLS"] = allowed
     return code
+
+
+@contextlib.contextmanager
+def _restored(*names: str) -> Iterator[None]:
+    """What one call of `main` allows is not allowed to the next one in the same process."""
+    before = {name: os.environ.get(name) for name in names}
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 def _print(text: str) -> None:
@@ -206,7 +213,13 @@ def _overview() -> str:
             "Exit codes: 0 clean, 1 findings or differences, 2 unusable input or usage.")
 
 
-def _version(program: str) -> str:
+def _version(program: str, *, is_verbose: bool = False) -> str:
     from hlotool import __version__
 
-    return f"{program.split(maxsplit=1)[0]} {__version__}"
+    shown = f"{program.split(maxsplit=1)[0]} {__version__}"
+    if not is_verbose:
+        return shown
+    from hlotool.process import sandbox_layers
+
+    layers = ", ".join(sandbox_layers()) or "none: this system has neither Landlock nor a known way to seccomp"
+    return f"{shown}\nPython {sys.version.split()[0]} on {sys.platform}\nsandbox of programs that run: {layers}"

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from hlotool.cli.commands import COMMANDS
 from hlotool.cli.console import complain
 from hlotool.cli.file_changes import add_watch
-from hlotool.cli.limits import add_limits
+from hlotool.cli.limits import add_limits, add_sandbox
 from hlotool.cli.output_files import add_output
 from hlotool.diagnostics import did_you_mean, nearest
 
@@ -119,6 +119,7 @@ def add_everything(parser: argparse.ArgumentParser, command: str) -> None:
     add_output(parser, command)
     add_watch(parser, command)
     add_limits(parser)
+    add_sandbox(parser, command)
     parser.add_argument("--version", action="store_true", help="print the version and exit")
 
 

@@ -131,6 +131,13 @@ class Executor(abc.ABC):
         """Environment variables of the child for so many devices, fixed when it starts."""
         return {}
 
+    def writable(self) -> tuple[str, ...] | None:
+        """Return the folders that the child may write to in its sandbox; None: it works without one.
+
+        An accelerator's runtime opens devices and writes caches, so only executors on the processor have one.
+        """
+        return None
+
     def facts(self) -> dict[str, str]:
         """Return the executor's platform, device and version, asked in the child."""
         return {"platform": self.name}
@@ -185,7 +192,7 @@ class Executor(abc.ABC):
     def _child(self, devices: int) -> Child:
         # What only a compilation is told needs no child of its own.
         return shared_child(self.without_compile_options().name,
-                            {**self.environment(max(self.options.devices, devices))}, self.imports)
+                            {**self.environment(max(self.options.devices, devices))}, self.imports, self.writable())
 
     def _said_of(self, filename: str) -> _Said:
         return _Said(self, filename)

@@ -9,12 +9,14 @@ from hlotool.process.open_beneath import open_beneath
 from hlotool.process.own_files import OwnFiles, read_plain
 from hlotool.process.pool import answers, processors
 from hlotool.process.safe_imports import safe_environment, safe_imports
+from hlotool.process.sandbox import SWITCH, granted_folder, sandbox_layers, scratch_folder
 from hlotool.process.supervision import can_supervise, note_progress, supervised
 from hlotool.process.user_program import UserProgram, end_user_programs
 from hlotool.process.work_clock import work_time
 from hlotool.process.worker import die_with_parent
 
 __all__ = [
+    "SWITCH",
     "TOO_DEEP",
     "TOO_LARGE",
     "Child",
@@ -33,6 +35,7 @@ __all__ = [
     "end_user_programs",
     "ends_at",
     "free_memory",
+    "granted_folder",
     "kept_environment",
     "limit_memory",
     "note_progress",
@@ -41,6 +44,8 @@ __all__ = [
     "read_plain",
     "safe_environment",
     "safe_imports",
+    "sandbox_layers",
+    "scratch_folder",
     "seconds_in",
     "shared_child",
     "supervised",

@@ -31,6 +31,7 @@ from hlotool.process.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.process.frames import LENGTH_BYTES, framed, length_in
 from hlotool.process.memory import granted_memory
 from hlotool.process.safe_imports import OWN_FOLDER, outside_current
+from hlotool.process.sandbox import is_wanted
 from hlotool.process.work_clock import Question
 
 #: seconds for a process to end by itself when nobody asks any more
@@ -55,6 +56,8 @@ class Child:
     environment: Mapping[str, str]
     #: modules that take long to import: a child that crashed is replaced without importing them again (forkserver.py)
     imports: tuple[str, ...] = ()
+    #: folders that it may write to in a sandbox (sandbox.py); None: it has none
+    writable: tuple[str, ...] | None = None
     _process: subprocess.Popen[bytes] | None = None
     _errors: IO[bytes] | None = None
     #: the process that started the child: what a fork of it inherits is not its own
@@ -145,6 +148,7 @@ class Child:
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
             self._has_answered, self._waited = False, 0.0
             configuration = {"paths": library_paths(), "imports": self.imports, "parent": os.getpid(),
+                             "writable": self.writable,
                              "own": str(OWN_FOLDER),
                              "has_lasting_parent": threading.current_thread() is threading.main_thread()}
             self._process = subprocess.Popen(
@@ -204,12 +208,18 @@ def library_paths() -> list[str]:
 
 
 #: environment and use -> the child that all share
-_SHARED: dict[tuple[str, frozenset[tuple[str, str]]], Child] = {}
+_SHARED: dict[tuple[str, frozenset[tuple[str, str]], tuple[str, ...] | None], Child] = {}
 
 
-def shared_child(use: str, environment: Mapping[str, str], imports: tuple[str, ...] = ()) -> Child:
-    """Return the one child for a use in an environment, which is fixed when it starts, as its imports are."""
-    return _SHARED.setdefault((use, frozenset(environment.items())), Child(dict(environment), imports))
+def shared_child(use: str, environment: Mapping[str, str], imports: tuple[str, ...] = (),
+                 writable: tuple[str, ...] | None = None) -> Child:
+    """Return the one child for a use in an environment, which is fixed when it starts, as its imports are.
+
+    With `writable` it is in a sandbox, unless the user wants none.
+    """
+    writable = writable if is_wanted() else None
+    key = use, frozenset(environment.items()), writable
+    return _SHARED.setdefault(key, Child(dict(environment), imports, writable))
 
 
 @atexit.register

@@ -44,11 +44,21 @@ def serve(configuration: dict[str, Any]) -> None:
 
             def in_fork(stage: Any) -> None:
                 die_with_parent(server)
+                _confine(configuration)
                 _answer_questions(answers, stage)
 
             forkserver.serve(in_fork, answers)
+    _confine(configuration)
     _end_with_questions()
     _answer_questions(answers, bytearray(1))
+
+
+def _confine(configuration: dict[str, Any]) -> None:
+    """Enter the sandbox, where this child has one; nothing of a module was read until now."""
+    if configuration["writable"] is not None:
+        from hlotool.process.sandbox import confine
+
+        confine(configuration["writable"])
 
 
 def _answer_questions(answers: int, stage: Any) -> None:

@@ -44,7 +44,8 @@ def kernel_text_from_outside(data: bytes) -> str:
 
 
 def _readers() -> Child:
-    return shared_child("mlir", {}, ("jax.extend.mlir", "jax.interpreters.mlir", "hlotool.stablehlo.outside_programs"))
+    return shared_child("mlir", {}, ("jax.extend.mlir", "jax.interpreters.mlir", "hlotool.stablehlo.outside_programs"),
+                        writable=())
 
 
 def _asked(task: str, *arguments: Any) -> Any:

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import hashlib
 import io
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,11 +27,13 @@ from hlotool.execution.executor import (
 from hlotool.execution.pjrt_clients import ClientName, absolute, client, client_named, is_harmless
 from hlotool.execution.program import Program, located
 from hlotool.ir.arrays import np
-from hlotool.process import Refusal
+from hlotool.process import Refusal, granted_folder
 
 #: targets of jax.pure_callback and the like: the call holds the address of a Python object
 _CALLBACK = re.compile(r"xla_(ffi_)?(partitioned_)?python_\w*callback")
 
+#: the folder of dumps among flags for XLA
+_DUMP_FOLDER = re.compile(r"--xla_dump_to=[\"']?(/[^\s\"']+)")
 #: how PJRT refuses an option of the compiler
 _OPTION_REFUSED = re.compile(r"No such compile option|While setting option")
 #: platform -> mantissa bits of a product's operands where a program leaves the precision to it
@@ -108,6 +111,18 @@ class Pjrt(Executor):
 
     def environment(self, devices: int) -> Mapping[str, str]:
         return cpu_environment(self.client_name.platform, devices)
+
+    def writable(self) -> tuple[str, ...] | None:
+        """On the processor the folders that XLA is asked to write dumps to, which are made where they are missing."""
+        if self.client_name.place != "cpu":
+            return None
+        asked = [*self.options.compile_options, *self.client_name.compiler_options]
+        folders = [str(value) for name, value in asked if name == "xla_dump_to"]
+        folders += _DUMP_FOLDER.findall(os.environ.get("XLA_FLAGS", ""))
+        for folder in filter(os.path.isabs, folders):
+            with contextlib.suppress(OSError):  # XLA says what is wrong with it
+                os.makedirs(folder, exist_ok=True)
+        return tuple(sorted({granted_folder(folder) for folder in folders if os.path.isdir(folder)}))
 
     def facts(self) -> dict[str, str]:
         name = self.client_name

@@ -25,5 +25,8 @@ class ReferenceExecutor(Executor):
         with run_limit(self.options.time_limit):
             return [evaluate_program(work, arguments, queues=fed(infeed)) for arguments in argument_sets]
 
+    def writable(self) -> tuple[str, ...]:
+        return ()
+
     def facts(self) -> dict[str, str]:
         return {**library_versions(), "platform": "numpy"}

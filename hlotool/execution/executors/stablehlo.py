@@ -45,6 +45,9 @@ class Interpreter(Executor):
     def environment(self, devices: int) -> Mapping[str, str]:
         return cpu_environment("cpu", devices)
 
+    def writable(self) -> tuple[str, ...]:
+        return ()
+
     def facts(self) -> dict[str, str]:
         return {**library_versions(), "platform": "stablehlo"}
 

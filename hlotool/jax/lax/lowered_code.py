@@ -26,7 +26,7 @@ def lowered_code(text: str, parameters: Sequence[Shape]) -> HloModule:
     Arrays of tuples are arguments of their own, as in StableHLO, which has no tuples there.
     """
     try:
-        bytecode = shared_child("jax", {"JAX_PLATFORMS": "cpu"}).ask(
+        bytecode = shared_child("jax", {"JAX_PLATFORMS": "cpu"}, writable=()).ask(
             "hlotool.jax.lax.lowered_code:lowered_here", text, _described(parameters), timeout=_LIMIT)
     except (Crashed, TimedOut, OutOfMemory, Refusal) as error:
         message = error.message if isinstance(error, Refusal) else str(error)
