@@ -6,6 +6,7 @@ from typing import Any
 
 from hlotool.ir import HloModule
 from hlotool.passes.origins import origin_of
+from hlotool.passes.verify import require_usable
 
 
 def to_records(module: HloModule) -> list[dict[str, Any]]:
@@ -14,6 +15,7 @@ def to_records(module: HloModule) -> list[dict[str, Any]]:
     Columns: computation, name, opcode, shape, bytes, operands, called, op_name, file and line of the program, and line
     of the text (0 where unknown).
     """
+    require_usable(module)
     found = []
     for computation in module.computations:
         for instruction in computation.instructions:
@@ -38,6 +40,7 @@ def to_networkx(module: HloModule) -> Any:
     """
     import networkx
 
+    require_usable(module)
     graph = networkx.MultiDiGraph(name=module.name)
     homes = module.parents()
     for row in to_records(module):

@@ -31,7 +31,7 @@ from hlotool.ir import (
     unique_name,
 )
 from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError
-from hlotool.passes.verify import agrees
+from hlotool.passes.verify import agrees, require_usable
 from hlotool.text import docstring_words, print_value
 
 #: kinds that Python writes as it writes its own values
@@ -45,7 +45,8 @@ _RESERVED = frozenset({"b", "build", "float", "print", "XlaBuilder", *keyword.kw
 
 @no_collection()
 def to_python(module: HloModule) -> str:
-    """Python code whose function `build` gives the module again."""
+    """Python code whose function `build` gives the module again. Raises HloError for one that nothing can work on."""
+    require_usable(module)
     return _ProgramWriter(module).text()
 
 

@@ -31,7 +31,10 @@ def execute(module: HloModule | str, arguments: Sequence[Array], executor: str =
 
 
 def read_module(module: Any) -> HloModule:
-    """The module that something holds: see hlotool.stablehlo.read."""
+    """The module that something holds: see hlotool.stablehlo.read. Raises HloError for one that nothing can work on."""
+    from hlotool.passes.verify import require_usable
     from hlotool.stablehlo import read
 
-    return read(module)
+    found = read(module)
+    require_usable(found)
+    return found

@@ -16,6 +16,7 @@ from hlotool.passes.lift import (
     outline_random_state,
     without_library_calls,
 )
+from hlotool.passes.verify import require_usable
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.artifact import without_chlo
 from hlotool.stablehlo.context import make_context
@@ -37,6 +38,7 @@ def to_stablehlo(module: HloModule, context: Any = None, *, options: LiftOptions
     """
     from jax.extend.mlir import ir
 
+    require_usable(module)
     options = options or LiftOptions()
     with context or make_context(), ir.Location.unknown():
         prepared, found = _prepared(module, options)

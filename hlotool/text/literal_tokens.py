@@ -19,6 +19,8 @@ from hlotool.text.shapes_text import read_shape
 
 #: elements of a literal that is written by index, all of which its dense form spells out
 _MOST_SPARSE = 2**24
+#: elements of an array whose text is one number, which is the first of them, the others zero
+_MOST_OF_ONE = 2**28
 SHAPE = re.compile(rf"\s*+(?:{terminal('literal', 'SHAPE')}|{terminal('literal', 'TUPLE_SHAPE')})", re.ASCII)
 _BLANK = re.compile(r"\s*+", re.ASCII)
 
@@ -110,6 +112,8 @@ class TokenReader:
         shape, token = self.shape, self.tokens[0]
         if not shape.dims:
             return Literal(shape, text=token, reader=array_of)
+        if shape.size > _MOST_OF_ONE and array_of(Shape.array(self.dtype.name, ()), token).tobytes().strip(b"\0"):
+            raise PhraseError(BAD_LITERAL, f"{shape.size} elements are too many to be made of one number", start, at)
         # One number for a whole array is kept as it is written, so that every reader makes of it what it does.
         return Literal(shape, text=token, reader=array_of)
 

@@ -11,6 +11,7 @@ from typing import Any
 from hlotool.diagnostics import visible, visible_html
 from hlotool.ir import HloComputation, HloInstruction, HloModule, kind_of
 from hlotool.passes.origins import origin_of
+from hlotool.passes.verify import require_usable
 from hlotool.text import print_value
 from hlotool.view.folding import Fold, fold_computation, opened
 from hlotool.view.layered_layout import Box, laid_out
@@ -120,6 +121,7 @@ def as_svg(module: HloModule, most: int | None = DEFAULT_BOXES) -> str:
 
 def svg_and_width(module: HloModule, most: int | None = DEFAULT_BOXES) -> tuple[str, float]:
     """Return the same, and how wide it is in pixels where it is as large as its letters want it."""
+    require_usable(module)
     found = _shown(module.entry, most)
     order: list[HloInstruction | Fold] = list(dict.fromkeys(found.box_of[i] for i in found.computation.instructions))
     lines = {item: _lines(item) for item in order}

@@ -10,6 +10,7 @@ from hlotool.diagnostics.pages import plain
 from hlotool.ir import HloComputation, HloInstruction, HloModule, kind_of
 from hlotool.passes.origins import origin_of
 from hlotool.passes.read import parse
+from hlotool.passes.verify import require_usable
 from hlotool.text import print_value
 from hlotool.view.folding import Fold, fold_computation
 from hlotool.view.overlays import Values, costs_of, findings_of, values_of
@@ -39,6 +40,7 @@ class ViewedModule:
 
 def viewed(name: str, module: HloModule) -> ViewedModule:
     """The module ready to be shown; one that was not read from HLO text is printed and read, so that it has a text."""
+    require_usable(module)
     instructions = list(module.instructions())
     if module.source is None or any(i.offset < 0 for i in instructions):
         module = parse(str(module), name)

@@ -30,6 +30,7 @@ from hlotool.passes.cost.values_in_time import (
     call_sites,
     member,
 )
+from hlotool.passes.verify import require_usable
 
 #: places of results that are tried for a temporary
 _MOST_PLACES = 6
@@ -88,6 +89,7 @@ _Alias: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"
 @no_collection()
 def peak_memory(module: HloModule) -> PeakMemory:
     """Return the most memory that a run needs, arguments and results included, and what takes it."""
+    require_usable(module)
     is_scheduled = bool(module.attributes.get("is_scheduled"))
     aliases = [a for a in module.attributes.get("input_output_alias") or () if isinstance(a, Aliasing)]
     sites = call_sites(module)

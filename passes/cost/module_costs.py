@@ -21,6 +21,7 @@ from hlotool.ops import FREE, OPS, Cost, flow_of, traffic
 from hlotool.passes.cost.library_work import is_marker, standing_for
 from hlotool.passes.origins import origin_of
 from hlotool.passes.trip_counts import trip_count
+from hlotool.passes.verify import require_usable
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,7 @@ def module_cost(module: HloModule) -> ModuleCost:
     Arithmetic is exact by the conventions of hlotool/ops/costs.py. Of a conditional the most expensive branch counts;
     loops whose number of iterations is unknown count once, and are named.
     """
+    require_usable(module)
     costs = _Costs()
     executions: dict[HloComputation, int] = defaultdict(int, {module.entry: 1})
     rows, opaque, conditionals = [], [], []

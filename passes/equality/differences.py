@@ -19,6 +19,7 @@ from typing import Any
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Kind, kind_of, no_collection, reachable
 from hlotool.passes.equality.matching import Matching, live
 from hlotool.passes.equality.structure import Aspects, Structure, has_effect, memory_of, module_attributes
+from hlotool.passes.verify import require_usable
 from hlotool.text import PrintOptions, print_instruction, print_value
 
 
@@ -157,6 +158,8 @@ def diff(a: HloModule | str, b: HloModule | str, *, names: bool = False, layouts
     first, and other names are differences. Layouts count with `layouts`. `ignore` names attributes that do not count.
     """
     left, right = _module(a), _module(b)
+    require_usable(left)
+    require_usable(right)
     structure = Structure(Aspects(layouts, frozenset(ignore)))
     structure.add(left)
     structure.add(right)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, Severity, nearest
+from hlotool.diagnostics import Diagnostic, HloError, Severity, nearest
 from hlotool.ir import (
     HloComputation,
     HloInstruction,
@@ -27,8 +27,12 @@ from hlotool.passes.codes import (
     CYCLE,
     DYNAMIC_FLAGS,
     FLAW,
+    FOREIGN_CALLEE,
     FOREIGN_OPERAND,
+    MISSING_ROOT,
     NO_SHAPE,
+    PARAMETER_NUMBERS,
+    RECURSION,
     UNKNOWN_ATTRIBUTE,
     UNKNOWN_OPCODE,
     WARNINGS,
@@ -57,6 +61,8 @@ from hlotool.passes.verify.structure_checks import verify_module, verify_objects
 from hlotool.passes.verify.verdict_keys import Signatures
 from hlotool.text import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES, broken_values
 
+#: findings of a module as a whole after which there is nothing to work on
+_UNUSABLE = (CYCLE, FLAW, FOREIGN_CALLEE, FOREIGN_OPERAND, MISSING_ROOT, PARAMETER_NUMBERS, RECURSION)
 #: an instruction, what is wrong with it, and how much that matters
 Wrong = tuple[HloInstruction, Problem, Severity]
 PROFILES = ("unoptimized", "strict", "scheduled", "cpu", "gpu")
@@ -95,6 +101,21 @@ def verify_as_read(module: HloModule, profile: str = "unoptimized", contents: Co
     """
     _check_profile(profile)
     return _verify(module, profile, None, (), contents)
+
+
+@no_collection()
+def require_usable(module: HloModule) -> None:
+    """Raises HloError for a module that no operation can work on: its objects do not hang together, or have no order.
+
+    Reading a text gives none of these; a program that makes or changes modules may. Rules of operations are not asked.
+    """
+    is_whole = is_sound(module)
+    found = [] if is_whole else verify_objects(module)
+    if not found:
+        found = [d for d in verify_module(module, Contents(module), is_whole, []) if d.code in _UNUSABLE]
+        found += [report(module, None, FLAW, message) for message in broken_values(module)]
+    if found:
+        raise HloError(found)
 
 
 def _check_profile(profile: str) -> None:
