@@ -18,7 +18,7 @@ from hlotool.bisection.canonical_form import CanonicalForm
 from hlotool.bisection.codes import NO_VERDICT, PASS_IS_WRONG
 from hlotool.bisection.pass_verdicts import ChainVerdict, Difference, PassVerdict
 from hlotool.bisection.tried_arguments import Stage, TriedArguments, is_decided
-from hlotool.blame import blame_pair, pair_diagnostic
+from hlotool.blame import PairBlame, blame_pair, pair_diagnostic
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.distributed import Partition, partition_between
 from hlotool.dumps import Chain, Dump, DumpReader
@@ -30,9 +30,11 @@ from hlotool.numerics import (
     Evidence,
     Judgement,
     Kind,
+    Look,
     avoids_overflow,
     is_extreme,
     is_nan,
+    look_at,
     rounding_instructions,
     who_is_right,
 )
@@ -40,12 +42,18 @@ from hlotool.ops import OPS
 from hlotool.passes.equality import REASSOCIATING, NotComparable, Numbering
 from hlotool.passes.rewrite_rules import rule_of_change, rule_sentence
 from hlotool.process import note_progress, work_time
-from hlotool.verdict import ArgumentSearch, ArgumentSet, OutOfTime
+from hlotool.verdict import KINDS, ArgumentSearch, ArgumentSet, OutOfTime, compare
 
 #: kinds of arguments for programs of many roundings: at the ends of the range these overflow early
 _KINDS_OF_LARGE = ("plain", "near", "positive", "ties", "negative", "alike", "whole", "targets", "special", "wide")
-#: sets of arguments at most, and at least where time is over
-_MOST_SETS, _LEAST_SETS = 40, 2
+#: sets of arguments at most; one of each kind, which are tried for longer than the budget; and at least
+_MOST_SETS, _ONE_OF_EACH, _LEAST_SETS = 40, len(KINDS), 2
+#: the budget of the first sets, one of each kind, as a multiple of that of the others
+_GRACE = 4.0
+#: dumps in a row without the values of a constant that are judged together with the next one
+_MOST_ELIDED = 4
+#: differences of one pass that are no plain ones for which an instruction is searched
+_MOST_DOUBTS = 3
 
 
 @dataclass(frozen=True)
@@ -101,13 +109,16 @@ class _ChainJudge:
 
     def run(self) -> None:
         """Judge all passes."""
-        gap: list[Dump] = []
-        last: Dump | None = None
         for dump in self.chain.dumps:
             self.options.progress(f"{self.chain.name}: reading {dump.label}")
             self._make_ready(dump)
             if dump not in self.stages:
                 self.found.diagnostics += dump.problems
+        gap: list[Dump] = []
+        last: Dump | None = None
+        without_values = self._without_values()
+        for dump in self.chain.dumps:
+            if dump not in self.stages or dump in without_values:
                 gap.append(dump)
                 continue
             if last is not None:
@@ -122,6 +133,15 @@ class _ChainJudge:
             self._conclude(verdict)
         if whole is not None:
             self._conclude(whole)
+
+    def _without_values(self) -> set[Dump]:
+        """Return the dumps in which constants are elided from the text, where others before and after them hold all.
+
+        Such a constant is made by one pass and removed by another one: the two are judged together.
+        """
+        ready = [d for d in self.chain.dumps if d in self.stages]
+        runs = [(elided, list(run)) for elided, run in itertools.groupby(ready, lambda d: self.stages[d].has_elided)]
+        return {d for elided, run in runs[1:-1] if elided and len(run) <= _MOST_ELIDED for d in run}
 
     def pairs(self, pairs: Sequence[tuple[Dump, Dump]]) -> list[PassVerdict]:
         """Judge pairs; of those that hold the same two modules again the first one's verdict is taken."""
@@ -163,6 +183,7 @@ class _ChainJudge:
     def _stage(self, module: HloModule) -> Stage:
         program = Program(module)
         size = sum(len(c.instructions) for c in module.computations)
+        has_elided = any(i.opcode == "constant" and i.literal.has_elided for i in module.instructions())
         try:
             numbers, why = self.form.results(program), ""
         except NotComparable as error:
@@ -171,7 +192,7 @@ class _ChainJudge:
             numbers, why = None, "its calls are nested too deeply"
         used = frozenset(self.form.numbering.used)
         self.form.numbering.used.clear()
-        return Stage(program, numbers, why, size, used)
+        return Stage(program, numbers, why, size, used, has_elided)
 
     def _whole(self) -> PassVerdict | None:
         """Compare the first module with the last; return None if that adds nothing."""
@@ -221,19 +242,19 @@ class _ChainJudge:
             return
         self._partitions[after.program.parameters] = parts
         verdict.partitioner = self._partitioner(verdict)
-        verdict.reason, until = "", time.process_time() + self.options.budget
+        verdict.reason, started = "", time.process_time()
         sets = self._sets([verdict], only_before=True)
         for number, given in enumerate(itertools.islice(sets, _MOST_SETS)):
-            if verdict.difference is not None or (number >= _LEAST_SETS and time.process_time() > until):
+            if verdict.difference is not None or self._is_late(started, number):
                 break
             self._try_parts(verdict, parts, given)
         if not verdict.inputs:
             said = verdict.diagnostics[0].message if verdict.diagnostics else "no arguments were tried"
             verdict.reason = f"failed: {said}"
+        elif verdict.difference is None and verdict.doubts:
+            verdict.reason = f"rounding: no instruction is known to be guilty of a difference ({verdict.doubts[0]})"
         if verdict.difference is not None:
-            verdict.diagnostics.append(Diagnostic(
-                PASS_IS_WRONG, f"{verdict.changed_by} changes what {self.chain.name} computes: {verdict.difference}",
-                filename=verdict.after.path))
+            self._report(verdict, verdict.difference)
 
     def _partitioner(self, verdict: PassVerdict) -> str:
         """Return the name of the pass that splits the module: that of the first dump from there on with such a name."""
@@ -254,7 +275,11 @@ class _ChainJudge:
                     if judgement.is_wrong and verdict.difference is None:
                         _, why = who_is_right(judgement, "the module after the pass", "the one before")
                         places = version.places_of(judgement.wrong) if not judgement.problem else []
-                        verdict.difference = Difference(result, 0, given.name, given.values, judgement, why, places)
+                        made = Difference(result, 0, given.name, given.values, judgement, why, places)
+                        if _is_plain(judgement, is_small=self._is_small(verdict)):
+                            verdict.difference = made
+                        else:
+                            verdict.doubts.append(made)
         except HloError as error:
             verdict.diagnostics = verdict.diagnostics or list(error.diagnostics)
             return
@@ -271,8 +296,7 @@ class _ChainJudge:
         for group in groups.values():
             for number, given in enumerate(self._sets(group)):
                 waiting = [v for v in group if v.difference is None and not v.reason]
-                is_late = time.process_time() - started > self.options.budget
-                if not waiting or number >= _MOST_SETS or (is_late and number >= _LEAST_SETS):
+                if not waiting or number >= _MOST_SETS or self._is_late(started, number):
                     break
                 tried += 1
                 self.options.progress(f"{self.chain.name}: {len(waiting)} passes on arguments, set {tried}")
@@ -280,8 +304,13 @@ class _ChainJudge:
                 values = TriedArguments(self.form, given, work_time() + self.options.time_limit)
                 for verdict in waiting:
                     self._try(verdict, values)
-                    if time.process_time() - started > self.options.budget and number >= _LEAST_SETS:
+                    if self._is_late(started, number):
                         break
+
+    def _is_late(self, started: float, number: int) -> bool:
+        """Return True if no further set may be tried, after so many; `started` is on the clock of the processor."""
+        budget = self.options.budget * (_GRACE if number < _ONE_OF_EACH else 1.0)
+        return number >= _LEAST_SETS and time.process_time() - started > budget
 
     def _sets(self, verdicts: Sequence[PassVerdict], *, only_before: bool = False) -> Iterator[ArgumentSet]:
         programs = list(dict.fromkeys(self.stages[d].program for v in verdicts for d in (
@@ -346,15 +375,31 @@ class _ChainJudge:
         _, why = who_is_right(judgement, "the module after the pass", "the one before")
         given = values.given
         found = Difference(result, device, given.name, given.values, judgement, why)
-        counts_extremes = self.options.counts_extremes
-        if counts_extremes is None:
-            counts_extremes = max(rounding_instructions(s.program.module) for s in (before, after)) <= SMALL
+        counts_extremes = self._is_small(verdict)
         if not counts_extremes and given.name != "given" and is_extreme(given.values):
             verdict.noted.append(found)
         elif self._is_explained(verdict, judgement, given.name == "given"):
             verdict.fold = verdict.fold or found
-        else:
+        elif _is_plain(judgement, is_small=counts_extremes) and self._is_confirmed(verdict, found):
             verdict.difference = found
+        elif len(verdict.doubts) < _MOST_DOUBTS:
+            verdict.doubts.append(found)
+
+    def _is_small(self, verdict: PassVerdict) -> bool:
+        """Return True if what happens at the ends of the range counts."""
+        if self.options.counts_extremes is not None:
+            return self.options.counts_extremes
+        modules = (self.stages[d].program.module for d in (verdict.before, verdict.after))
+        return max(map(rounding_instructions, modules)) <= SMALL
+
+    def _is_confirmed(self, verdict: PassVerdict, found: Difference) -> bool:
+        """Return True if `hlotool compare` of the two modules on those arguments says that they differ, too."""
+        rows = found.arguments
+        if any(a.tobytes() != b.tobytes() for row in rows[1:] for a, b in zip(rows[0], row, strict=True)):
+            return True  # compare gives each device the same
+        one, other = (self.stages[d].program.module for d in (verdict.before, verdict.after))
+        said = compare(one, other, arguments=rows[0], executors=("reference",), time_limit=self.options.time_limit)
+        return bool(said.findings)
 
     def _is_explained(self, verdict: PassVerdict, judgement: Judgement, is_given: bool) -> bool:
         """Return True if a compiler may do what a pass did; finiteness on a user's own arguments may never change."""
@@ -382,7 +427,7 @@ class _ChainJudge:
         elif not verdict.inputs:
             said = verdict.diagnostics[0].message if verdict.diagnostics else "no arguments were tried"
             verdict.reason = f"failed: {said}"
-        elif verdict.difference is None:
+        elif verdict.difference is None and not self._settle_doubts(verdict):
             if id(verdict) not in self._seen_number and any(
                     s.size for s in self.stages[verdict.before].program.results if s.is_array):
                 verdict.reason = "vacuous: every result is NaN, on all arguments"
@@ -390,24 +435,46 @@ class _ChainJudge:
                 verdict.reason = "ill-conditioned: the spread of the roundings covers every element"
         if verdict.difference is None and verdict.up_to and not verdict.reason:
             self._is_reassociated(verdict)  # what the agreement is up to says so
-        if verdict.shown is not None and not verdict.reason:
+        if verdict.shown is not None and verdict.blame is None and not verdict.reason:
             self._blame(verdict, verdict.shown)
+        if verdict.difference is not None:
+            self._report(verdict, verdict.difference)
         elif verdict.reason:
             verdict.diagnostics.insert(0, Diagnostic(
                 NO_VERDICT, f"no verdict on {verdict.changed_by}: {verdict.reason}", Severity.WARNING,
                 filename=verdict.after.path))
 
+    def _settle_doubts(self, verdict: PassVerdict) -> bool:
+        """Decide about differences that rounding may have made; True if there are such.
+
+        They count where `hlotool compare` calls them wrong, too, and an instruction is guilty of them by itself.
+        """
+        for doubt in verdict.doubts:
+            if self._is_confirmed(verdict, doubt):
+                self._blame(verdict, doubt)
+                if verdict.blame is not None:
+                    verdict.difference = doubt
+                    return True
+        if verdict.doubts:
+            verdict.reason = f"rounding: no instruction is known to be guilty of a difference ({verdict.doubts[0]})"
+        return bool(verdict.doubts)
+
     def _blame(self, verdict: PassVerdict, difference: Difference) -> None:
+        """Name the instruction that is guilty of a difference, where one is, and the rule by which it was made."""
         before, after = self.stages[verdict.before].program, self.stages[verdict.after].program
         self.options.progress(f"{self.chain.name}: which instruction of {verdict.after.label}")
         note_progress()
         try:
-            verdict.blame = blame_pair(before, after, difference.arguments, seconds=self.options.time_limit)
+            found = blame_pair(before, after, difference.arguments, seconds=self.options.time_limit)
         except HloError as error:
             verdict.diagnostics += [d for d in error.diagnostics if d not in verdict.diagnostics]
-        verdict.rule = _rule_of(verdict)
-        if verdict.difference is None:
             return
+        if found is not None:
+            verdict.rule = _rule_of(verdict, found)
+            verdict.blame = found if found.is_confirmed else None
+
+    def _report(self, verdict: PassVerdict, difference: Difference) -> None:
+        """Add the finding about a pass that is wrong."""
         said = f"{verdict.changed_by} changes what {self.chain.name} computes"
         if verdict.blame is None:
             verdict.diagnostics.append(Diagnostic(PASS_IS_WRONG, f"{said}: {difference}", filename=verdict.after.path))
@@ -417,13 +484,19 @@ class _ChainJudge:
                                            notes=frame.notes[-1:]))
 
 
-def _rule_of(verdict: PassVerdict) -> str:
+def _is_plain(judgement: Judgement, *, is_small: bool) -> bool:
+    """Return True if a difference is far beyond what roundings make; in large programs of finite numbers only."""
+    if judgement.problem or judgement.kind is Kind.NON_FINITE:
+        return bool(judgement.problem) or is_small
+    return look_at(judgement.given, judgement.reference) is Look.FAR
+
+
+def _rule_of(verdict: PassVerdict, blame: PairBlame) -> str:
     """Return the rewrite rule by which a pass makes the guilty instruction of its partner; "" if there is none.
 
     The instruction that a rule rewrites is where the result is made, or what has the guilty one's partner for a value.
     """
-    blame = verdict.blame
-    if blame is None or verdict.before.module is None or verdict.after.module is None:
+    if verdict.before.module is None or verdict.after.module is None:
         return ""
     after = blame.place.instruction
     starts = [blame.partner] if blame.partner is not None else []

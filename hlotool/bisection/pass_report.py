@@ -91,7 +91,7 @@ def sentence(verdict: PassVerdict) -> str:
         return f"no verdict, {verdict.reason}"
     if verdict.up_to:
         where = f" at {verdict.blame.place}" if verdict.fold is not None and verdict.blame is not None else ""
-        rule = f" by the rule {verdict.rule.split(': ')[0]}" if where and verdict.rule else ""
+        rule = f" by the rule {verdict.rule.split(': ')[0]}" if verdict.fold is not None and verdict.rule else ""
         return f"agrees up to {_listed(verdict.up_to)}{where}{rule}, on {sets}"
     return f"agrees bit for bit, on {sets}"
 

@@ -60,6 +60,8 @@ class PassVerdict:
     #: the kinds of the arguments that were tried
     inputs: list[str] = field(default_factory=list)
     difference: Difference | None = None
+    #: differences that rounding may have made: they count where an instruction is guilty of them by itself
+    doubts: list[Difference] = field(default_factory=list)
     #: True if sums and products are taken in another order, and nothing else is changed; None: not asked
     is_reassociated: bool | None = None
     #: differences at the ends of the range in a program that is too large for them to decide
@@ -83,7 +85,7 @@ class PassVerdict:
     def take(self, other: PassVerdict) -> None:
         """Take the verdict on another pair of the same two modules."""
         for name in ("proof", "counts", "inputs", "difference", "fold", "is_reassociated", "noted", "carried", "reason",
-                     "blame", "rule", "partitioner"):
+                     "doubts", "blame", "rule", "partitioner"):
             setattr(self, name, getattr(other, name))
 
     @property

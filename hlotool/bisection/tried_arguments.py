@@ -27,6 +27,8 @@ class Stage:
     #: its number of instructions, and the simplifications that its form needed
     size: int = 0
     used: frozenset[str] = frozenset()
+    #: True if the text leaves out values of constants
+    has_elided: bool = False
 
     @property
     def key(self) -> object:

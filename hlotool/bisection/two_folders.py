@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hlotool.bisection.chain_judge import BisectOptions, judge_pairs
-from hlotool.bisection.codes import PASS_IS_WRONG
+from hlotool.bisection.codes import NO_VERDICT, PASS_IS_WRONG
 from hlotool.bisection.pass_report import pass_record, sentence, wrapped
 from hlotool.bisection.pass_verdicts import PassVerdict
 from hlotool.dumps import Chain, Dump, DumpFolder, DumpReader
@@ -90,15 +90,17 @@ def _parting(left: Chain, right: Chain, options: BisectOptions, reader: DumpRead
 def _clear_of_rounding(pairs: Sequence[PassVerdict], name: str, options: BisectOptions, reader: DumpReader) -> None:
     """Take back the verdicts on pairs whose difference no pass of either side has made since they agreed."""
     for last, pair in itertools.pairwise(pairs):
-        if pair.verdict != "wrong":
+        made = pair.difference or next(iter(pair.doubts), None)
+        if made is None:
             continue
         if last.verdict not in ("equal", "agrees"):
             return
         steps = judge_pairs(name, [(last.before, pair.before), (last.after, pair.after)], options, reader)
         if not all(s.verdict in ("equal", "agrees") for s in steps):
             return
-        pair.carried, pair.difference, pair.blame, pair.rule = pair.difference, None, None, ""
-        pair.diagnostics = [d for d in pair.diagnostics if d.code != PASS_IS_WRONG]
+        pair.carried, pair.difference, pair.blame, pair.rule = made, None, None, ""
+        pair.doubts, pair.reason = [], ""
+        pair.diagnostics = [d for d in pair.diagnostics if d.code not in (PASS_IS_WRONG, NO_VERDICT)]
 
 
 def partings_text(found: Sequence[Parting], alone: Sequence[str]) -> str:

@@ -318,17 +318,23 @@ class ArgumentSearch:
                 return
             if all(map(is_finite, itertools.chain(*results))) or not watch.origins:
                 return
-            self._mend(wishes, watch.origins)
+            self._mend(wishes, watch.origins, 1 << trial)
 
-    def _mend(self, wishes: Wishes, origins: Sequence[HloInstruction]) -> None:
-        """Keep the leaves behind those instructions to what they have values for."""
+    def _mend(self, wishes: Wishes, origins: Sequence[HloInstruction], most: int) -> None:
+        """Keep leaves behind those instructions to what they have values for: of each, `most` that are not yet kept.
+
+        The nearest leaves are first: of sqrt(0.9 * v + 0.1 * g * g), where g is a gradient, v alone has to be positive,
+        and not all weights of the network.
+        """
         behind: dict[int, set[Finite]] = {}
         for origin in dict.fromkeys(origins):
             domain = OPS[origin.opcode].curve.domain
             operands = origin.operands[1:] if origin.opcode in ("divide", "remainder") else origin.operands
-            for number in (n for o in operands for n in wishes.leaves_behind(o)):
-                if self.leaves[number].shape.is_array and not self.leaves[number].shape.dtype.is_integral:
-                    behind.setdefault(number, set()).add(domain)
+            floats = [n for o in operands for n in wishes.leaves_behind(o) if self.leaves[n].shape.is_array
+                      and not self.leaves[n].shape.dtype.is_integral]
+            open_ = [n for n in dict.fromkeys(floats) if not {domain} <= self.leaves[n].domains | {Finite.ALL}]
+            for number in open_[:most] or floats:
+                behind.setdefault(number, set()).add(domain)
         # Where nothing leads back to a parameter, smaller numbers may do.
         for number in behind or range(len(self.leaves)):
             leaf, domains = self.leaves[number], behind.get(number, {Finite.ALL})

@@ -11,6 +11,7 @@ undone, into callers of the computation, until it stands at a parameter: there i
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -80,12 +81,12 @@ class Wishes:
             waiting += list(self._before(at, where, value))
 
     def leaves_behind(self, instruction: HloInstruction, path: Path = ()) -> list[int]:
-        """The leaves that an instruction's values come from, as a wish goes."""
+        """The leaves that an instruction's values come from, as a wish goes; those with the fewest steps first."""
         found: list[int] = []
         seen: set[tuple[int, Path]] = set()
-        waiting = [(instruction, path)]
+        waiting = deque([(instruction, path)])
         while waiting and len(seen) < _MOST_STEPS:
-            at, where = waiting.pop()
+            at, where = waiting.popleft()
             if (id(at), where) in seen:
                 continue
             seen.add((id(at), where))

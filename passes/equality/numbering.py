@@ -293,7 +293,9 @@ class Numbering:
             return self._loop(i, operands[0], frame, near)
         if i.opcode == "constant" and not i.shape.is_tuple:
             is_known = i.literal.shape.is_array and not i.literal.is_elided
-            key = bits_of(i.literal.array) if is_known else literal_key(i.literal)
+            key: Hashable = bits_of(i.literal.array) if is_known else literal_key(i.literal)
+            if i.literal.has_elided:  # its values are unknown: only a constant of that name may be the same
+                key = key, i.name
             return self.add(near.instead("constant", i.shape, literal=key))
         if i.opcode == "broadcast" and isinstance(operands[0], int) and i.operands[0].shape.is_scalar and (
                 scalar := self.made(operands[0], "constant")) is not None:

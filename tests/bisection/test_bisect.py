@@ -20,9 +20,9 @@ from hlotool.bisection import (
     judge_chain,
     text_report,
 )
-from hlotool.bisection.chain_judge import _stands_on
+from hlotool.bisection.chain_judge import _stands_on, judge_pairs
 from hlotool.cli.main import main
-from hlotool.dumps import read_folder
+from hlotool.dumps import DumpReader, read_folder
 
 DUMPS = pathlib.Path(__file__).parents[2] / "samples" / "dumps"
 
@@ -263,6 +263,41 @@ def test_what_two_versions_round_apart_is_no_pass_s_fault(tmp_path, fault):
     assert "what the two rounded apart before" in found[0].pairs[1].up_to
     wrong = found[0].first_wrong
     assert (wrong.after.label if wrong is not None else "") == ("algsimp (pipeline)" if fault else "")
+
+
+def test_a_difference_of_last_places_without_a_guilty_instruction_is_no_verdict(tmp_path):
+    """Rounding explains it: nothing is called wrong, and no instruction is named."""
+    chains = []
+    for number, body in enumerate(GRADIENTS):
+        (tmp_path / str(number)).mkdir()
+        texts = module(body), module(_rounded_explicitly(body))
+        chains += read_folder(chain_of(tmp_path / str(number), *texts)).chains
+    draw = np.random.default_rng(2)
+    given = (draw.normal(size=(8, 8)).astype(np.float32), draw.normal(size=(8, 8)).astype(bfloat16),
+             np.tanh(draw.normal(size=(8, 8))).astype(bfloat16))
+    pairs = list(zip(chains[0].dumps, chains[1].dumps, strict=True))
+    _, found = judge_pairs("f", pairs, BisectOptions(arguments=given), DumpReader())
+    assert (found.verdict, found.kind, found.blame) == ("none", "rounding", None)
+    assert [d.code for d in found.diagnostics] == ["E163"]
+
+
+ELIDED = "c = f32[16] constant({...})\nd = f32[16] constant({...})\nROOT y = f32[16] subtract("
+
+
+def test_constants_without_values_are_the_same_by_their_names_only(tmp_path):
+    folder = chain_of(tmp_path, module(ELIDED + "c, d)"), module(ELIDED + "c, d)\n"), module(ELIDED + "d, c)"))
+    found = judge_chain(read_folder(folder).chains[0], BisectOptions())
+    assert [p.verdict for p in found.passes] == ["equal", "none"]
+
+
+def test_passes_that_make_and_remove_a_constant_without_values_are_judged_together(tmp_path):
+    sums = "c = f32[] constant(2)\nb = f32[16] broadcast(c), dimensions={}\nx = f32[16] parameter(0)\n"
+    folder = chain_of(tmp_path, *(module(text) for text in (
+        f"{sums}ROOT y = f32[16] multiply(x, b)",
+        "b = f32[16] constant({...})\nx = f32[16] parameter(0)\nROOT y = f32[16] multiply(x, b)",
+        "x = f32[16] parameter(0)\nROOT y = f32[16] add(x, x)")))
+    found, = judge_chain(read_folder(folder).chains[0], BisectOptions()).passes
+    assert found.verdict in ("equal", "agrees") and len(found.gap) == 1
 
 
 def test_folders_of_nothing_alike_are_said(tmp_path, capsys):

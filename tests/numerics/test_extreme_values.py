@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -160,3 +161,10 @@ def test_a_factorisation_of_infinities_leaves_anything() -> None:
     assert not judge(np.float32([[0, 17], [np.nan, -3e30]]), evidence).is_wrong
     finite = evidence_of(text, np.float32([[4, 0], [0, 9]]))
     assert judge(np.float32([[2, 0], [0, 4]]), finite).is_wrong
+
+
+@pytest.mark.parametrize(("element_type", "largest"), [("float32", 1e9), ("bfloat16", 1e9), ("float16", 127.0)])
+def test_ordinary_numbers_have_squares_in_their_type(element_type: str, largest: float) -> None:
+    values = np.array([0, 1, -largest], ml_dtypes.bfloat16 if element_type == "bfloat16" else element_type)
+    assert not is_extreme([[values[:2]]]) and is_extreme([[values * values[2:]]])
+    assert not is_extreme([[values / values.dtype.type(1.25)]])

@@ -363,6 +363,27 @@ def test_the_branch_of_a_conditional_that_is_never_taken_is_named(direction: str
     assert len(found.untaken) == 1 and found.untaken[0] == f"conditional c: {untaken}", found.untaken
 
 
+def test_weights_stay_signed_where_a_second_moment_has_to_be_positive() -> None:
+    """Of sqrt(0.9 * v + 0.1 * g * g) with a gradient g the nearest parameter alone is kept positive."""
+    step = hlotool.parse("""HloModule step
+ENTRY e {
+  w = f32[8,8] parameter(0)
+  v = f32[8,8] parameter(1)
+  g = f32[8,8] sine(w)
+  c = f32[] constant(0.9)
+  d = f32[] constant(0.1)
+  b = f32[8,8] broadcast(c), dimensions={}
+  a = f32[8,8] broadcast(d), dimensions={}
+  m = f32[8,8] multiply(v, b)
+  h = f32[8,8] multiply(g, g)
+  n = f32[8,8] multiply(h, a)
+  s = f32[8,8] add(m, n)
+  ROOT r = f32[8,8] sqrt(s)
+}""")
+    made = next(ArgumentSearch([Program(step)]).sets(("plain",)))
+    assert (made.values[0][0] < 0).any() and (made.values[0][1] > 0).all()
+
+
 @pytest.mark.parametrize(("untaken", "said"), [
     (0, None), (2, "select 0; select 1"), (8, "; ".join(f"select {n}" for n in range(8))),
     (9, "; ".join(f"select {n}" for n in range(8)) + "; ...")])
