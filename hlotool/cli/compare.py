@@ -7,8 +7,9 @@
     hlotool compare snapshot.pb --executors stored:snapshot.pb reference    a recorded run, on its arguments
 
 What a program's own precision costs decides what is a difference; --ulps, --rtol, --atol and --preset set a budget by
-hand. Exit code 0: they agree; 1: they differ, or agreement is vacuous or leaves a side of a choice untried (see
---allow-vacuous); 2: nothing was compared.
+hand. Exit code 0: they agree, and nothing is open; 1: they differ, or something is left open (a side of a choice never
+taken, a loop that may run further, elements without a verdict, an executor that failed: see --allow-open); 2: nothing
+was compared.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--extremes", action=argparse.BooleanOptionalAction, default=None,
                         help="count all differences at the ends of the range, or none (default: those that are no "
                              "consequence of an overflow further up)")
-    parser.add_argument("--allow-vacuous", action="store_true",
-                        help="exit 0 also where agreement means little: all is NaN, nothing depends on the arguments, "
-                             "a side of a choice was never taken")
+    parser.add_argument("--allow-open", "--allow-vacuous", action="store_true",
+                        help="exit 0 also where something is left open: all is NaN, nothing depends on the arguments, "
+                             "a side of a choice was never taken, a loop may run further, elements have no verdict")
     parser.add_argument("--save-arguments", metavar="FILE.npz", help="write the arguments that show the difference")
     budget = parser.add_argument_group("budget by hand, in place of the error model")
     budget.add_argument("--ulps", type=error_budget, help="units in the last place; 0: equal")
@@ -79,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
             continue
         if args.save_arguments is not None and found.witness is not None:
             write_arguments(Path(args.save_arguments), found.witness[0])
-        code = max(code, _exit_code(found, args.allow_vacuous))
+        code = max(code, _exit_code(found, args.allow_open))
         records.append(_shown(name, found, sources, args.format))
     if args.format == "json":
         print_json(records[0] if len(records) == 1 else records)
@@ -111,18 +112,18 @@ def _tolerance(args: argparse.Namespace) -> Tolerance | None:
     return Tolerance(args.ulps or 0.0, args.rtol or 0.0, args.atol or 0.0)
 
 
-def _exit_code(found: Comparison, allow_vacuous: bool) -> int:
+def _exit_code(found: Comparison, allow_open: bool) -> int:
     if found.findings:
         return 1
     if not found.compared:
         return 2
-    return int(bool(found.open_kind) or (bool(found.vacuous or found.untaken) and not allow_vacuous))
+    return int(bool(found.open) and not allow_open)
 
 
 def _failed(name: str, error: HloError) -> dict[str, Any]:
     said = [{"code": d.code, "message": d.message, "line": d.line or None} for d in error.diagnostics]
     return {"module": name, "verdict": "none", "kind": "failed", "instruction": None, "line": None, "iteration": None,
-            "worst": None, "elements": {}, "arguments": {"sets": 0, "kinds": []},
+            "worst": None, "elements": {}, "arguments": {"sets": 0, "kinds": []}, "basis": "sampled", "open": [],
             "coverage": {"choices": 0, "covered": 0, "untaken": [], "vacuous": []}, "diagnostics": said}
 
 
@@ -136,10 +137,14 @@ def _shown(name: str, found: Comparison, sources: dict[str, Source], form: str) 
 
 
 def _text(found: Comparison) -> str:
+    from hlotool.verdict import listed
+
     kinds = ", ".join(f"{count} {kind}" for kind, count in found.counts.items())
     verb = {"agree": "agree", "differ": "differ", "none": "were not compared" if not found.compared else "no verdict"}
-    lines = [f"{found.left} and {found.right} {verb[found.verdict]}: {found.kind}",
-             f"  {found.compared} {'set' if found.compared == 1 else 'sets'} of arguments; elements: {kinds or 'none'}"]
+    worth = f", {found.worth}" if found.compared else ""
+    still = f"; open: {listed(found.open)}" if found.open else ""
+    lines = [f"{found.left} and {found.right} {verb[found.verdict]}: {found.kind}{worth}{still}",
+             f"  elements: {kinds or 'none'}"]
     lines += [f"  vacuous: {reason}" for reason in found.vacuous]
     if found.untaken:
         lines.append(f"  never taken ({found.covered} of {found.choices} choices are covered): "

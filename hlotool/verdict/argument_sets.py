@@ -138,20 +138,21 @@ class ArgumentSearch:
         for number, kind in enumerate(kinds or KINDS):
             yield self.make(kind, number)
         if kinds is None:
-            longer = yield from self._solved()
+            searches = [SolvedArguments(p, lambda number: self.make("plain", number).values[0]) for p in self.programs]
+            longer = yield from self._solved(searches)
+            every = 1 if any(search.is_long for search in searches) else _EVERY
             for number, kind in enumerate(itertools.cycle(_FURTHER), len(KINDS)):
                 made = self.make(kind, number)
-                if longer and number % _EVERY == 0:
-                    for leaf, array in longer[number // _EVERY % len(longer)].items():
+                if longer and number % every == 0:
+                    for leaf, array in longer[number // every % len(longer)].items():
                         made.values[0][leaf] = array
                 yield made
 
-    def _solved(self) -> Generator[ArgumentSet, None, list[dict[int, Array]]]:
+    def _solved(self, searches: Sequence[SolvedArguments]) -> Generator[ArgumentSet, None, list[dict[int, Array]]]:
         """Sets that are solved for; what those hold that make loops run a little longer, by leaf."""
         plain = self.make("plain").values[0]
         seen = {_key(plain)}
         longer: list[dict[int, Array]] = []
-        searches = [SolvedArguments(p, lambda number: self.make("plain", number).values[0]) for p in self.programs]
         for search in searches:
             for count, made in search.rounds():
                 if _key(made) not in seen:

@@ -57,11 +57,14 @@ from hlotool.numerics import (
     without_ends,
 )
 from hlotool.ops import OPS
+from hlotool.passes.equality import diff
 from hlotool.process import work_time
-from hlotool.verdict.argument_sets import KINDS, ArgumentSearch, ArgumentSet
+from hlotool.verdict.argument_sets import ArgumentSearch, ArgumentSet
 from hlotool.verdict.codes import DIFFERENCE
 from hlotool.verdict.dependence import Dependence
+from hlotool.verdict.enumerated_arguments import enumeration
 from hlotool.verdict.findings import Comparison, Finding
+from hlotool.verdict.loop_bounds import most_rounds
 from hlotool.verdict.run_observer import Coverage, Watch, sides_of
 
 #: seconds for a module, by default
@@ -77,7 +80,11 @@ _MOST_LOCATED = 3
 #: sets run at a time, first and at most, so that a device is asked seldom and an early difference ends the search;
 #: seconds in which more are run the next time; bytes that they hold
 _FIRST_BATCH, _LAST_BATCH, _QUICK, _BATCH_BYTES = 12, 96, 1.0, 1 << 28
-#: seconds that the first set of each kind may take beyond the budget
+#: sets that are run whatever the budget, so that a slow machine has the same verdict: of small programs all
+_LEAST_SETS = 24
+#: sets that are compared beside all arguments there are, which one run tries in longer arrays
+_BESIDE_ENUMERATED = 24
+#: seconds that those may take beyond the budget
 _GRACE = 10.0
 #: seconds that one run of the reference may take in a search
 _LONGEST_RUN = 20.0
@@ -120,18 +127,29 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     started = time.monotonic()
     try:
         with run_limit(time_limit):
-            work.compare(_sets(one, one if partition is not None else other, arguments, inputs, seed))
+            is_searched = arguments is None and inputs is None and tolerance is None and partition is None
+            first = work.enumerate() if is_searched else []
+            held = one if partition is not None else other
+            work.compare(itertools.chain(first, _sets(one, held, arguments, inputs, seed)))
     except HloError as error:
         work.found.diagnostics.extend(error.diagnostics)
     work.found.seconds = time.monotonic() - started
     return work.found
 
 
-def _most_sets(one: Program, other: Program) -> int:
-    """How many sets of arguments are tried at most."""
+def _set_limits(one: Program, other: Program) -> tuple[int, int]:
+    """How many sets of arguments are tried whatever they cost, and at most."""
     is_small = (sum(s.size for s in one.parameters if s.is_array) <= _FEW_ELEMENTS
                 and all(sum(1 for _ in p.module.instructions()) <= _FEW_INSTRUCTIONS for p in (one, other)))
-    return _SETS_OF_SMALL if is_small else _MOST_SETS
+    return (_SETS_OF_SMALL, _SETS_OF_SMALL) if is_small else (_LEAST_SETS, _MOST_SETS)
+
+
+def _is_same(one: HloModule, other: HloModule) -> bool:
+    """Return True if two modules differ in nothing but names and metadata: on an executor they are one program."""
+    try:
+        return diff(one, other, layouts=True).is_equal
+    except HloError:  # a module that is not valid
+        return False
 
 
 def _sets(one: Program, other: Program, given: Sequence[Array] | None, inputs: Sequence[str] | None,
@@ -164,7 +182,8 @@ class _Work:
         self.found = Comparison(
             self.one.module.name if self.is_pair else f"{self.one.module.name} on {names[0]}",
             self.other.module.name if self.is_pair else f"{self.one.module.name} on {names[-1]}", names)
-        self.coverage = Coverage()
+        self.coverage, self.coverage_of_other = Coverage(), Coverage()
+        self.least_sets, self.most_sets = _set_limits(self.one, self.other)
         #: of each result leaf, whether few roundings lead to it
         self._is_small: dict[int, bool] = {}
         self.running: list[Executor] = [
@@ -182,6 +201,24 @@ class _Work:
         self._open_arguments: list[list[Array]] | None = None
         self._doubts: list[tuple[Doubt, Finding]] = []
 
+    def enumerate(self) -> list[ArgumentSet]:
+        """Try all arguments where they are few enough; return the one that shows a difference."""
+        longer = enumeration([self.one, self.other] if self.is_pair else [self.one])
+        if longer is None:
+            return []
+        modules = [p.module for p in longer.programs]
+        tried = compare(modules[0], modules[1] if self.is_pair else None, arguments=longer.arguments,
+                        executors=self.executors, time_limit=self.time_limit)
+        worst = tried.worst
+        if worst is not None and worst.judgement.kinds.size:
+            at = worst.judgement.worst
+            row = [np.full(s.dims, a[at]) for s, a in zip(self.one.parameters, longer.arguments, strict=True)]
+            return [ArgumentSet("enumerated", [row])]
+        if tried.compared and not (tried.findings or tried.undecided or tried.not_run or tried.noted):
+            self.found.enumerated = longer.count
+            self.most_sets = self.least_sets = _BESIDE_ENUMERATED
+        return []
+
     def compare(self, sets: Iterator[ArgumentSet]) -> None:
         """Go through the sets until a difference is found or time is over."""
         drawn = next((i for p in (self.one, self.other) for i in p.module.instructions()
@@ -192,7 +229,7 @@ class _Work:
         shapes = [s for s in (*self.one.parameters, *self.one.results) if s.is_array]
         if problem := arguments_problem(self.one.devices, shapes):
             raise HloError([Diagnostic(MEMORY, problem, filename=self.one.filename)])
-        numbered = itertools.islice(enumerate(sets), _most_sets(self.one, self.other))
+        numbered = itertools.islice(enumerate(sets), self.most_sets)
         held = self.one.devices * sum(map(bytes_of, shapes))
         most = max(1, min(_LAST_BATCH, _BATCH_BYTES // max(1, held)))
         at_a_time = min(_FIRST_BATCH, most)
@@ -204,7 +241,10 @@ class _Work:
             begun = work_time()
             if not (self.running or self.is_pair or self.is_alone):
                 break
-            if self.found.findings or (work_time() > self.until and self.found.compared):
+            if self.found.findings:
+                break
+            if work_time() > self.until + (self.least_sets > self.found.compared) * _GRACE and self.found.compared:
+                self.found.planned = self.most_sets
                 break
         if not self.found.findings:
             self._settle()
@@ -217,8 +257,8 @@ class _Work:
         cases = []
         for number, chosen in sets:
             is_first = number == 0
-            # The first sets, one of each kind, are not left out because a machine is busy.
-            until = self.until + (len(KINDS) > number) * min(_GRACE, self.time_limit)
+            # The first sets, those of every kind among them, are not left out because a machine is busy.
+            until = self.until + (self.least_sets > number) * min(_GRACE, self.time_limit)
             if not is_first and work_time() > until:
                 break
             if self.has_no_reference:
@@ -319,7 +359,7 @@ class _Work:
         for position in positions:
             case = cases[position]
             compared = self.found.compared + len(held)
-            if work_time() > self.until + (len(KINDS) > case.number) * _GRACE and compared > 2:
+            if work_time() > self.until + (self.least_sets > case.number) * _GRACE and compared > 2:
                 break
             judged = [self._judge_case(case, name, found[position]) for name, found in rows]
             if any(judged):
@@ -343,7 +383,8 @@ class _Work:
 
     def _reference_of_other(self, values: list[list[Array]]) -> _Pair | None:
         try:
-            return _Pair(Watch(until=max(self.until, work_time() + 2)).run(self.other, values), None)
+            watch = Watch(self.coverage_of_other, until=max(self.until, work_time() + 2))
+            return _Pair(watch.run(self.other, values), None)
         except (OutOfTime, HloError) as error:
             if isinstance(error, HloError) and not self.found.diagnostics:
                 self.found.diagnostics.extend(error.diagnostics)
@@ -352,6 +393,7 @@ class _Work:
     def _failed(self, executor: Executor, error: HloError) -> None:
         """An executor that cannot run a module says so once, and the others go on."""
         self.running.remove(executor)
+        self.found.not_run.append(executor.name)
         self.found.diagnostics.extend(error.diagnostics)
 
     def _judge_case(self, case: _Case, name: str, pair: _Pair | None) -> bool:
@@ -467,14 +509,28 @@ class _Work:
                 found.vacuous.append("no result depends on the arguments")
             elif found.compared > 1 and not self._varied:
                 found.vacuous.append("the results are the same whatever goes in")
-        for instruction in self.one.module.instructions():
-            if sides_of(instruction) and self._is_choice(instruction, known):
-                found.choices += 1
-                missing = self.coverage.missing(instruction)
-                found.covered += not missing
-                found.untaken += [f"{instruction.opcode} {instruction.name}: {side}" for side in missing]
+        self._cover_choices(self.one, self.coverage, known, "")
+        if self.is_pair and not self.has_no_reference:
+            self._cover_choices(self.other, self.coverage_of_other, Dependence(self.other), "second module, ")
+            found.is_same_program = _is_same(self.one.module, self.other.module)
 
-    def _is_choice(self, instruction: HloInstruction, known: Dependence) -> bool:
+    def _cover_choices(self, program: Program, coverage: Coverage, known: Dependence, whose: str) -> None:
+        """Note the sides that no run of a module took, and how far its loops ran."""
+        found = self.found
+        for instruction in program.module.instructions():
+            if not sides_of(instruction) or not self._is_choice(instruction, known):
+                continue
+            found.choices += 1
+            missing = coverage.missing(instruction)
+            found.covered += not missing
+            found.untaken += [f"{whose}{instruction.opcode} {instruction.name}: {side}" for side in missing]
+            if instruction.opcode == "while" and not missing:
+                ran, most = coverage.rounds.get(instruction, 0), most_rounds(instruction)
+                if most is None or ran < most:
+                    found.loops[f"{whose}{instruction.opcode} {instruction.name}"] = ran
+
+    @staticmethod
+    def _is_choice(instruction: HloInstruction, known: Dependence) -> bool:
         """Return True if the arguments decide which side is taken."""
         if instruction.opcode == "while":
             return known.depends(instruction) and known.depends(instruction.attributes["condition"].root)

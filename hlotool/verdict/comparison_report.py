@@ -3,6 +3,7 @@
     verdict        agree, differ or none
     kind           equal, within rounding, excess precision; wrong, non-finite fold; failed, vacuous, ill-conditioned,
                    range end
+    basis          proved, enumerated (all arguments there are) or sampled; open: what is left undecided, in words
     instruction    the instruction to blame (null: none), its line, and the iteration of the loop that it stands in
     worst          the worst element: its result, device and index, both values and the one at higher precision
     devices        of a partitioned program: those that have wrong elements
@@ -26,6 +27,7 @@ def comparison_json(name: str, found: Comparison) -> dict[str, Any]:
     worst = found.worst
     return {
         "module": name, "verdict": found.verdict, "kind": found.kind,
+        "basis": found.basis, "open": found.open,
         "left": found.left, "right": found.right, "executors": list(found.executors),
         "instruction": found.instruction or None, "line": found.line or None, "iteration": found.iteration,
         "who_is_right": worst.right if worst else None, "why": worst.why if worst else None,
@@ -33,10 +35,11 @@ def comparison_json(name: str, found: Comparison) -> dict[str, Any]:
         "devices": found.devices,
         "noted": [_finding(f) for f in found.noted[:8]],
         "elements": dict(found.counts),
-        "arguments": {"sets": found.compared, "kinds": list(dict.fromkeys(found.inputs))},
+        "arguments": {"sets": found.compared, "planned": max(found.planned, found.compared),
+                      "enumerated": found.enumerated, "kinds": list(dict.fromkeys(found.inputs))},
         "coverage": {"elements": found.elements, "undecided": found.undecided,
                      "choices": found.choices, "covered": found.covered, "untaken": found.untaken,
-                     "vacuous": found.vacuous},
+                     "loops": found.loops, "not_run": found.not_run, "vacuous": found.vacuous},
         "diagnostics": [{"code": d.code, "message": d.message, "line": d.line or None} for d in found.diagnostics],
         "seconds": round(found.seconds, 3)}
 

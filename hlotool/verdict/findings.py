@@ -15,6 +15,7 @@ from hlotool.numerics import Judgement, Kind
 _MOST_PLACES = 4
 
 Verdict: TypeAlias = Literal["agree", "differ", "none"]
+Basis: TypeAlias = Literal["proved", "enumerated", "sampled"]
 
 
 @dataclass
@@ -73,6 +74,16 @@ class Comparison:
     open_arguments: list[list[Array]] | None = None
     #: sides of choices that no arguments have taken: "select %s: on_true"
     untaken: list[str] = field(default_factory=list)
+    #: loops that may run further than any arguments took them, as "while %s", and the most rounds that they ran
+    loops: dict[str, int] = field(default_factory=dict)
+    #: executors that could not run a module
+    not_run: list[str] = field(default_factory=list)
+    #: how many arguments there are, where all of them were tried; 0 where some were
+    enumerated: int = 0
+    #: True if both modules are one program, whatever the names are
+    is_same_program: bool = False
+    #: sets of arguments that would have been compared within a longer time budget; 0 where none would
+    planned: int = 0
     #: choices that depend on the arguments, and those with all sides taken
     choices: int = 0
     covered: int = 0
@@ -108,6 +119,33 @@ class Comparison:
         return next((str(k) for k in reversed(Kind) if self.counts[str(k)] and k < Kind.ILL_CONDITIONED), "equal")
 
     @property
+    def basis(self) -> Basis:
+        """The ground that an agreement has: a proof, all arguments there are, or some of them."""
+        return "proved" if self.is_same_program else "enumerated" if self.enumerated else "sampled"
+
+    @property
+    def open(self) -> list[str]:
+        """What the comparison leaves undecided, in words; a difference that was found leaves nothing open."""
+        if self.findings or not self.compared:
+            return []
+        loops = [] if self.basis != "sampled" else [f"{name} may run further than {count:,} rounds"
+                                                    for name, count in self.loops.items()]
+        sides = [] if self.basis != "sampled" else [f"{side} was never taken" for side in self.untaken]
+        return [*self.vacuous, *([self.open_kind] if self.open_kind else []), *loops, *sides,
+                *([f"no verdict on {self.undecided} of {self.elements} elements"] if self.undecided else []),
+                *(f"{name} ran nothing" for name in self.not_run)]
+
+    @property
+    def worth(self) -> str:
+        """What the verdict rests on, in words."""
+        sets = f"{self.compared:,} {'set' if self.compared == 1 else 'sets'} of arguments"
+        if self.planned > self.compared:
+            sets = f"{self.compared:,} of {self.planned:,} sets of arguments (the time budget is over)"
+        if self.basis == "proved":
+            return f"proved (one program under two names), and on {sets}"
+        return f"on all {self.enumerated:,} arguments (enumerated)" if self.enumerated else f"on {sets}"
+
+    @property
     def worst(self) -> Finding | None:
         return max(self.findings, key=lambda f: (f.judgement.kind, f.judgement.problem != ""), default=None)
 
@@ -126,4 +164,12 @@ class Comparison:
 
     def __str__(self) -> str:
         text = f"{self.left} and {self.right}: {self.verdict} ({self.kind})"
-        return f"{text}; {self.worst}" if self.worst else text
+        if self.worst:
+            return f"{text}; {self.worst}"
+        still = f"; open: {listed(self.open)}" if self.open else ""
+        return f"{text}, {self.worth}{still}" if self.compared else text
+
+
+def listed(words: list[str], most: int = 3) -> str:
+    """Return the first words of a list, and how many more there are."""
+    return "; ".join(words[:most]) + (f"; and {len(words) - most} more" if len(words) > most else "")

@@ -41,6 +41,8 @@ class Coverage:
     """The sides of selects, clamps, conditionals and loops that some run has taken."""
 
     taken: dict[HloInstruction, set[int]] = field(default_factory=dict)
+    #: the most rounds that a run of a loop took
+    rounds: dict[HloInstruction, int] = field(default_factory=dict)
 
     def take(self, instruction: HloInstruction, *sides: int) -> None:
         self.taken.setdefault(instruction, set()).update(sides)
@@ -128,10 +130,14 @@ class Watch:
     @_looks_at("while", "body")
     def _while(self, instruction: HloInstruction, function: Function) -> Function:
         def call(init: Any, *, condition: Any, body: Any) -> Any:
+            rounds = 0
+
             def counted(state: Any) -> Any:
-                self.rounds += 1
+                nonlocal rounds
+                self.rounds, rounds = self.rounds + 1, rounds + 1
                 if self.coverage is not None:
                     self.coverage.take(instruction, 0)
+                    self.coverage.rounds[instruction] = max(rounds, self.coverage.rounds.get(instruction, 0))
                 if self.rounds > MOST_ROUNDS or (self.until is not None and work_time() > self.until):
                     raise OutOfTime(f"while {instruction.name} does not end within {self.rounds - 1:,} rounds")
                 return body(state)

@@ -21,7 +21,7 @@ from hlotool.ir.arrays import Array, np
 from hlotool.ops import OPS, Calls, flow_of
 from hlotool.verdict.boundary_arguments import boundaries_of
 from hlotool.verdict.dependence import Dependence
-from hlotool.verdict.traced_run import Place, TooLong, TracedRun, Wanted, stepped
+from hlotool.verdict.traced_run import Place, TracedRun, Wanted, stepped
 
 #: rounds of loops that are tried: faults show where a counter, a table or a narrow type ends
 ROUNDS = (13, 20, 21, 50, 51, 300, 301, 1000, 1001)
@@ -30,7 +30,9 @@ _MOST_IN_LOOP = 40_000
 #: what all runs may cost (TracedRun.work), and goals that are tried
 _MOST_WORK, _MOST_GOALS = 6_000_000, 160
 #: runs after one another for one goal, and values of one operand
-_TURNS, _VALUES = 8, 10
+_TURNS, _VALUES = 10, 10
+#: plain arguments that are begun with
+_BASES = 4
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,17 @@ class SolvedArguments:
         self._left = _MOST_WORK
         self._depends = Dependence(program)
         self._generator = np.random.default_rng(0)
-        self._bases = [run for n in range(4) if (run := self._run(draw(n))) is not None] if program.devices == 1 else []
+        self._bases: list[TracedRun] = []
+        for number in range(_BASES if program.devices == 1 else 0):
+            run = self._run(draw(number))
+            self._bases += [run] if run is not None else []
+            if self.is_long:
+                break
+
+    @property
+    def is_long(self) -> bool:
+        """True if plain arguments make the program run long."""
+        return any(run.is_cut for run in self._bases)
 
     def found(self) -> Iterator[list[Array]]:
         """Yield arguments for each goal that plain ones do not reach."""
@@ -93,17 +105,20 @@ class SolvedArguments:
             return None
         run, places = max(runs, key=lambda r: len(r[1]))
         for place in dict.fromkeys([*places[:1], *places[-1:]]):
-            if (found := self._solved(run, place, goal)) is not None:
-                return found
+            for takes_turns in (False, True):
+                if (found := self._solved(run, place, goal, takes_turns)) is not None:
+                    return found
         return None
 
-    def _solved(self, run: TracedRun, place: Place, goal: _Goal) -> list[Array] | None:
-        for _ in range(_TURNS):
+    def _solved(self, run: TracedRun, place: Place, goal: _Goal, takes_turns: bool) -> list[Array] | None:
+        """Arguments that reach a goal; `takes_turns` changes the first and the last operands of operations in turn."""
+        mask = self._mask(run.operand(place, goal.number).shape)
+        for turn in range(_TURNS):
             if place not in run.moments:
                 return None
             values = goal.values([np.asarray(v) for v in run.moments[place].operands])
-            mask = self._mask(values.shape)
-            arguments = run.with_operand(place, goal.number, Wanted(values, mask))
+            arguments = run.with_operand(place, goal.number, Wanted(values, mask),
+                                         is_last_first=takes_turns and turn % 2 == 1)
             following = self._run(arguments) if arguments is not None else None
             if following is None:
                 return None
@@ -143,7 +158,7 @@ class SolvedArguments:
             return None
         try:
             run = TracedRun(self.program, arguments)
-        except (HloError, OutOfTime, TooLong):
+        except (HloError, OutOfTime):
             self._left -= _MOST_WORK // 20
             return None
         self._left -= run.work

@@ -26,12 +26,14 @@ from hlotool.verdict.boundary_arguments import leaves_by_path, operand_for
 #: where an instruction has a value: the calls that lead there, and itself
 Place: TypeAlias = tuple[Path, HloInstruction]
 #: values and elements of a run that are kept at most
-MOST_MOMENTS, MOST_ELEMENTS = 20_000, 1 << 20
+MOST_MOMENTS, MOST_ELEMENTS = 8_000, 1 << 20
 #: instructions that one wanted value is carried back through, on one way and on all
 _LONGEST_WAY, _MOST_STEPS = 120, 1000
+#: inversions after one another of one operation
+_ROUNDS_TO_SETTLE = 12
 
 
-class TooLong(Exception):
+class _TooLong(Exception):
     """A run makes more values than are kept."""
 
 
@@ -44,7 +46,7 @@ class Wanted:
 
 
 class TracedRun:
-    """One run of a program for one device. Raises HloError as the evaluator does; TooLong."""
+    """One run of a program for one device, or the beginning of a long one. Raises HloError as the evaluator does."""
 
     def __init__(self, program: Program, arguments: Sequence[Array]) -> None:
         self.program = program
@@ -53,17 +55,22 @@ class TracedRun:
         self._elements = 0
         self._leaf = leaves_by_path(program.module.entry)
         self._rounds: dict[tuple[Path, HloInstruction], int] = {}
-        evaluate_program(program, [self.arguments], self._keep)
+        #: True if the run was ended before it had results
+        self.is_cut = False
+        try:
+            evaluate_program(program, [self.arguments], self._keep)
+        except _TooLong:
+            self.is_cut = True
 
     @property
     def work(self) -> int:
         """What the run cost, in elements; an instruction counts as many."""
-        return self._elements + 200 * len(self.moments)
+        return self._elements + 100 * len(self.moments)
 
     def _keep(self, moment: Moment) -> Any:
         self._elements += int(getattr(moment.value, "size", 1) or 1)
         if len(self.moments) >= MOST_MOMENTS or self._elements > MOST_ELEMENTS:
-            raise TooLong
+            raise _TooLong
         self.moments[moment.path, moment.instruction] = moment
         if moment.path and flow_of(moment.path[-1].caller).calls is Calls.LOOP:
             call = moment.path[-1]
@@ -86,14 +93,16 @@ class TracedRun:
         """Return the value of an operand, an array."""
         return np.asarray(self.moments[place].operands[number])
 
-    def with_operand(self, place: Place, number: int, wanted: Wanted) -> list[Array] | None:
-        """Return arguments that should give an operand those values; None where none are found."""
-        return self._with((place[0], place[1].operands[number]), wanted)
+    def with_operand(self, place: Place, number: int, wanted: Wanted, *, is_last_first: bool = False
+                     ) -> list[Array] | None:
+        """Return arguments that should give an operand those values; None where none are found.
 
-    def _with(self, place: Place, wanted: Wanted) -> list[Array] | None:
-        carrier = _Carrier(self, [a.copy() for a in self.arguments])
+        `is_last_first` changes the last operand of an operation where it can, in place of the first.
+        """
+        carrier = _Carrier(self, [a.copy() for a in self.arguments], is_last_first)
         with np.errstate(all="ignore"):
-            return carrier.arguments if carrier.carry(place, (), wanted) else None
+            is_found = carrier.carry((place[0], place[1].operands[number]), (), wanted)
+        return carrier.arguments if is_found else None
 
     def leaf_of(self, instruction: HloInstruction, path: tuple[int, ...]) -> int | None:
         """Return the number of the argument that a parameter of the entry, or a part of it, is."""
@@ -103,8 +112,8 @@ class TracedRun:
 class _Carrier:
     """Carries wanted values back to arguments, which it changes."""
 
-    def __init__(self, run: TracedRun, arguments: list[Array]) -> None:
-        self.run, self.arguments = run, arguments
+    def __init__(self, run: TracedRun, arguments: list[Array], is_last_first: bool) -> None:
+        self.run, self.arguments, self.is_last_first = run, arguments, is_last_first
         self.left, self.depth = _MOST_STEPS, 0
 
     def carry(self, place: Place, within: tuple[int, ...], wanted: Wanted) -> bool:
@@ -269,10 +278,12 @@ class _Carrier:
         if record is None or ("elementwise" not in record.flags and at.opcode != "clamp"):
             return False
         values = [np.asarray(v) for v in moment.operands]
-        for number in (1,) if at.opcode == "clamp" else range(len(values)):
+        numbers = (1,) if at.opcode == "clamp" else range(len(values))
+        for number in reversed(numbers) if self.is_last_first else numbers:
             back = self._undone(at, number, wanted.values, values)
             if back is None or back.shape != values[number].shape:
                 continue
+            back = self._settled(place, number, wanted.values, values, back)
             twins = [o is at.operands[number] for o in at.operands]
             if sum(twins) == 2 and back.dtype.kind == "f":  # x * x, x + x: Newton's step
                 back = ((back + values[number]) / 2).astype(back.dtype)
@@ -280,6 +291,23 @@ class _Carrier:
             if self.carry((path, at.operands[number]), (), Wanted(back.astype(values[number].dtype), mask)):
                 return True
         return False
+
+    def _settled(self, place: Place, number: int, result: Array, values: Sequence[Array], back: Array) -> Array:
+        """The operand where the other one is computed of it, too (x ^ x >> 16): inverted until it stays the same."""
+        path, at = place
+        other = self.run.moments.get((path, at.operands[1 - number])) if len(values) == 2 else None
+        if other is None or at.operands[number] not in other.instruction.operands:
+            return back
+        for _ in range(_ROUNDS_TO_SETTLE):
+            given = [back if o is at.operands[number] else v
+                     for o, v in zip(other.instruction.operands, other.operands, strict=True)]
+            both = [back, back]
+            both[1 - number] = np.asarray(other.again(*given))
+            following = self._undone(at, number, result, both)
+            if following is None or np.array_equal(following, back):
+                break
+            back = following
+        return back
 
     @staticmethod
     def _undone(at: HloInstruction, number: int, result: Array, values: Sequence[Array]) -> Array | None:

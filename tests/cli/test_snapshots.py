@@ -107,7 +107,7 @@ def test_run_takes_the_recorded_arguments(file, capsys):
 def test_compare_on_the_recorded_arguments(file, capsys):
     assert main(["compare", str(file), "--executors", f"stored:{file}", "reference", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["verdict"] == "agree" and found["arguments"] == {"sets": 1, "kinds": ["given"]}
+    assert found["verdict"] == "agree" and found["arguments"]["kinds"] == ["given"]
     wrong = file.with_name("wrong.pb.gz")
     wrong.write_bytes(gzip.compress(snapshot([(X, N), Y], (X, N))))
     assert main(["compare", str(wrong), "--executors", f"stored:{wrong}", "reference", "--json"]) == 1
