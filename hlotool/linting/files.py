@@ -89,8 +89,8 @@ class LintJob:
                 found, suppressed = settings.apply(error.diagnostics), 0
             else:
                 found, suppressed = lint_module(module, settings, is_just_read=given.kind == "hlo")
-        if given.source is None:
-            found = [replace(d, filename=given.filename) for d in found]
+        # What was imported has no places of its own, and is told apart by its file.
+        found = [d if d.filename == given.filename else replace(d, filename=given.filename) for d in found]
         if self.with_source and given.source is not None:
             done.source = joined(done.source, given.source)
         done.suppressed += suppressed
