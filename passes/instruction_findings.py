@@ -74,19 +74,21 @@ def report(module: HloModule, item: HloInstruction | HloComputation | None, code
     `part` is a pattern of the statement's text (an attribute, the opcode) that the diagnostic underlines; its first
     group where it has one.
     """
-    source = module.source
+    source = module.source or module.imported_from
     origin = origin_of(module, item) if isinstance(item, HloInstruction) else None
-    if source is None or (item is not None and item.offset < 0):
+    where = f"{item.name}: " if item is not None and module.source is None else ""
+    if source is None or (item is None and module.source is None) or (item is not None and item.offset < 0):
         where = f"{item.name}: " if item is not None else ""
         return Diagnostic(code, where + message, severity, notes=notes, help=help, fixes=fixes, origin=origin)
     start = item.offset if item is not None else max(source.text.find("HloModule"), 0)
     end = source.text.find("\n", start, start + _FARTHEST)
     end = end if end >= 0 else min(len(source.text), start + _FARTHEST)
-    if span := _part(source.text, start, part):
+    if module.source is not None and (span := _part(source.text, start, part)):
         start, end = span
     else:
         end = start + len(source.text[start:end].rstrip())
-    return at(source, start, end, code, message, severity=severity, help=help, notes=notes, fixes=fixes, origin=origin)
+    return at(source, start, end, code, where + message, severity=severity, help=help, notes=notes, fixes=fixes,
+              origin=origin)
 
 
 def _part(text: str, start: int, part: str) -> tuple[int, int] | None:

@@ -146,6 +146,8 @@ class HloModule:
     source: Source | None = None
     #: info-level diagnostics of reading: old and new forms that were met, each with its generation
     notes: list[Any] = field(default_factory=list)
+    #: the text of another language that the module was imported from, into which offsets lead where `source` is None
+    imported_from: Source | None = None
 
     def instructions(self) -> Iterator[HloInstruction]:
         """Yield every instruction of every computation."""
@@ -183,9 +185,10 @@ class HloModule:
 
     def position(self, item: HloInstruction | HloComputation) -> Position:
         """Return the place of an instruction or computation in the source; line 0 if it was not read from one."""
-        if self.source is None or item.offset < 0:
+        source = self.source or self.imported_from
+        if source is None or item.offset < 0:
             return Position(0, 0)
-        return self.source.position(item.offset)
+        return source.position(item.offset)
 
     def __str__(self) -> str:
         if not _printer:

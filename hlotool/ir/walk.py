@@ -153,7 +153,7 @@ def _reduced(module: HloModule) -> tuple[Any, ...]:
     """Return how to pickle a module: operands and callees first, so that a chain of thousands needs no recursion."""
     order = [post_order(c) for c in callees_first(module)]
     return _unpickled, (order, module.name, module.computations, module.entry, module.attributes, module.tables,
-                        module.source, module.notes)
+                        module.source, module.notes, module.imported_from)
 
 
 def _unpickled(_order: Any, *fields: Any) -> HloModule:

@@ -96,9 +96,11 @@ def module_of_input(given: Input, arg_shapes: Sequence[Any] | None = None) -> Hl
 
         return read_proto(given.data, given.filename)
     try:
-        return from_stablehlo(given.source.text if given.source is not None else given.data, arg_shapes=arg_shapes)
+        module = from_stablehlo(given.source.text if given.source is not None else given.data, arg_shapes=arg_shapes)
     except HloError as error:
         raise HloError([in_file(d, given) for d in error.diagnostics]) from error
+    module.imported_from = given.source
+    return module
 
 
 def in_file(diagnostic: Diagnostic, given: Input) -> Diagnostic:

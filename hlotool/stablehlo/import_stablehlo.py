@@ -10,6 +10,7 @@ from hlotool.diagnostics import Diagnostic, HloError, Note, Severity
 from hlotool.ir import (
     HloModule,
     Shape,
+    Source,
     no_collection,
 )
 from hlotool.ops import has_foreign
@@ -38,29 +39,37 @@ def from_stablehlo(source: Any, *, arg_shapes: Sequence[Shape | Sequence[int] | 
         source = bytes(source)
     is_outside = isolate and HAS_CHILD and isinstance(source, (str, bytes))
     if is_outside and not has_foreign():
-        return module_from_outside(source, arg_shapes)
+        return _placed(module_from_outside(source, arg_shapes), source)
     from jax.extend.mlir import ir
 
     program = source if isinstance(source, ir.Module) else read_program(source, isolate=isolate)
     with program.context, ir.Location.unknown():
         if arg_shapes is not None:
             program = refined(program, arg_shapes)
+        text = Source(source) if isinstance(source, str) else None
         try:
-            return _imported(program)
+            return _placed(_imported(program, text), source)
         except RecursionError:
-            return deep(lambda: _imported_here(program))
+            return _placed(deep(lambda: _imported_here(program, text)), source)
 
 
-def _imported_here(program: Any) -> HloModule:
+def _placed(module: HloModule, source: Any) -> HloModule:
+    """Return the module with the text that its instructions have their places in."""
+    if isinstance(source, str):
+        module.imported_from = Source(source)
+    return module
+
+
+def _imported_here(program: Any, source: Source | None) -> HloModule:
     from jax.extend.mlir import ir
 
     with program.context, ir.Location.unknown():  # contexts are current in one thread
-        return _imported(program)
+        return _imported(program, source)
 
 
-def _imported(program: Any) -> HloModule:
+def _imported(program: Any, source: Source | None) -> HloModule:
     """The module; where operations that HLO lacks stand in the way, of the program without them."""
-    importer = Importer(program)
+    importer = Importer(program, source)
     try:
         return importer.run()
     except HloError as error:
@@ -68,7 +77,7 @@ def _imported(program: Any) -> HloModule:
         if not importer.needs_expansion or program.context.allow_unregistered_dialects:
             raise
         try:
-            module = Importer(expanded(program, importer.known)).run()
+            module = Importer(expanded(program, importer.known), source).run()
         except HloError as second:
             raise HloError(_advised(_failures(error, second), program)) from None
     if is_quantised(program):

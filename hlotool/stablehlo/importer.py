@@ -14,8 +14,10 @@ from hlotool.ir import (
     HloComputation,
     HloInstruction,
     HloModule,
+    Position,
     Shape,
     Sharding,
+    Source,
     callees_first,
 )
 from hlotool.ops import BARE_REGIONS, OPS
@@ -72,9 +74,11 @@ class Scope:
 class Importer:
     """One MLIR module on its way to HLO; to be used where its context and a location are current."""
 
-    def __init__(self, program: Any) -> None:
+    def __init__(self, program: Any, source: Source | None = None) -> None:
+        """Import `program`; instructions get their places in the text `source` that it was read from."""
         from jax.extend.mlir import ir
 
+        self._source = source
         self._ir = ir
         self._program = _innermost(program)
         self.types = Types()
@@ -313,9 +317,10 @@ class Importer:
     def _finish(self, scope: Scope, operation: Any, added: Sequence[HloInstruction], made: HloInstruction) -> None:
         """Give the new instructions their names, and the last one what stands beside the operation."""
         name, metadata = self._locations.read(operation.location)
+        offset = self._offset(operation) if self._source is not None else -1
         bearer = _bearer(operation, added, made)
         for instruction in added:
-            instruction.metadata = metadata
+            instruction.metadata, instruction.offset = metadata, offset
             wanted = (_sanitised(name) if instruction is bearer else "") or instruction.opcode
             instruction.name = self._unique(self._names, wanted)
         # Most operations have nothing beside their operands.
@@ -327,6 +332,13 @@ class Importer:
                 if BARE_REGIONS not in operation.attributes:
                     share_with_regions(bearer)
             self._restorer.restore(operation.attributes, bearer, scope.computation)
+
+    def _offset(self, operation: Any) -> int:
+        """Return where an operation stands in the source; -1 for one whose location names another place."""
+        assert self._source is not None
+        place = Position(*self._locations.line_and_column(operation.location))
+        found = self._source.offset(place) if place.line else None
+        return -1 if found is None else found
 
     def _define(self, scope: Scope, operation: Any, made: HloInstruction) -> None:
         results = operation.results

@@ -23,4 +23,4 @@ def test_findings_name_their_files(tmp_path: pathlib.Path, capsys: pytest.Captur
         file.write_text(PROGRAM)
     main(["lint", *map(str, files)])
     out = capsys.readouterr().out
-    assert all(str(file) in out for file in files) and out.count("W111") == 2 and "<string>" not in out
+    assert all(f"{file}:3:10" in out for file in files) and out.count("W111") == 2 and "<string>" not in out
