@@ -80,6 +80,12 @@ def test_an_edit_changes_one_line(name: str) -> None:
     assert len(before) == len(after) and sum(a != b for a, b in zip(before, after, strict=True)) == 1
 
 
+def test_a_buffer_is_no_call() -> None:
+    text = "HloModule m\n\nENTRY %e (x: (f32[], b(f32[2]))) -> f32[] {\n  %x = (f32[], b(f32[2])) parameter(0)\n" \
+           "  ROOT %y = f32[] get-tuple-element(%x), index=0\n}\n"
+    assert str(hlotool.parse(text)) == text
+
+
 def test_what_people_lay_out_has_the_style_of_today() -> None:
     for text in ("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }", PROGRAM.replace("  %q", " %q"),
                  "HloModule m\n\nENTRY e {\n  ROOT x = f32[] parameter(0)\n}\n"):
