@@ -136,8 +136,8 @@ class RememberedValues:
 
 
 def _rounding(program: Program, way: Way) -> RandomRounding:
-    assert isinstance(way, int)
-    return RandomRounding(program.module, way if way >= 0 else -1 - way, strict=way < 0)
+    assert not isinstance(way, str)
+    return RandomRounding.of(program.module, way)
 
 
 def _nested(value: Value, known: dict[int, Any]) -> Any:

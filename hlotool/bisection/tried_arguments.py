@@ -111,4 +111,4 @@ class TriedArguments:
 
 def is_decided(judgement: Judgement) -> bool:
     """Return True if some element was judged, or there is none."""
-    return not judgement.kinds.size or bool((judgement.kinds != Kind.ILL_CONDITIONED).any())
+    return not judgement.kinds.size or bool((judgement.kinds < Kind.ILL_CONDITIONED).any())

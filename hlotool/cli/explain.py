@@ -105,6 +105,7 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("ULPs", f"{record['ulps']:g}" if record.get("ulps") else ""),
         ("flow", ", ".join(record.get("flow", ()))),
         ("flags", ", ".join(record.get("flags", ()))),
+        ("freedom", record.get("freedom", "")),
         ("category", record.get("category", "")),
         ("severity", record.get("severity", "") + ("" if record.get("default", True) else ", off by default")),
         ("fix", {"safe": "yes", "unsafe": "yes, with --unsafe-fixes"}.get(record.get("fix", ""), "")),

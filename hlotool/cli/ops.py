@@ -56,7 +56,8 @@ def as_record(record: Op) -> dict[str, Any]:
                         "default": None if a.is_required else _plain(a.default)} for a in record.attributes],
         "element_types": list(record.element_types), "constraints": record.constraints,
         "stablehlo": list(record.lowering.names), "refusal": record.lowering.refusal,
-        "flow": list(record.flow.words), "flags": sorted(record.flags), "ulps": record.ulps,
+        "flow": list(record.flow.words), "flags": sorted(record.flags), "freedom": record.freedom.value,
+        "ulps": record.ulps,
         "source": record.source, "doc": record.doc,
     }
 

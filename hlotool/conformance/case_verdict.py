@@ -52,7 +52,8 @@ def compared(case: ConformanceCase, found: PerDevice, expected: PerDevice,
     if worst.judgement.problem:
         return CaseOutcome(Status.MISMATCH, str(worst), str(worst.judgement.kind))
     kind = worst.judgement.kind
-    status = Status.MISMATCH if kind.is_wrong else Status.UNDECIDED if kind is Kind.ILL_CONDITIONED else Status.PASS
+    is_open = kind in (Kind.ILL_CONDITIONED, Kind.OPEN)
+    status = Status.MISMATCH if kind.is_wrong else Status.UNDECIDED if is_open else Status.PASS
     said = _worst(worst)
     detail = _difference(said, kind) if status is not Status.PASS and said is not None else ""
     return CaseOutcome(status, detail, str(kind), said)
@@ -69,7 +70,8 @@ def _difference(worst: Worst, kind: Kind) -> str:
     place = f"result {worst.result}" + (f" of device {worst.device}" if worst.device else "")
     index = "[" + ", ".join(map(str, worst.index)) + "]"
     exact = f", at higher precision {worst.exact}" if worst.exact else ""
-    what = "wrong" if kind.is_wrong else "left open by the roundings of what they are computed of"
+    what = ("wrong" if kind.is_wrong else "left open by the specification" if kind is Kind.OPEN else
+            "left open by the roundings of what they are computed of")
     return (f"{place}: element {index} is {worst.value}, expected {worst.expected}{exact}, {worst.ulps:g} ULPs apart: "
             f"{kind}; {worst.outside} of {worst.size} elements are {what}")
 

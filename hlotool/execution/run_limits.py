@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from hlotool.diagnostics import format_bytes
 from hlotool.execution.sizes import bytes_of, leaves
 from hlotool.ir import HloComputation, HloInstruction, Shape
-from hlotool.ops import OPS, Cost
+from hlotool.ops import OPS, Cost, Freedom
 from hlotool.process import available_memory, free_memory, taken_memory, work_time
 
 #: seconds for one evaluation where nobody says otherwise
@@ -90,7 +90,8 @@ class RunLimits:
             return  # which ends it sooner, and says more
         record = OPS[instruction.opcode]
         work = record.cost_of(instruction, _EachInstruction()).flops
-        is_product = "sums" in record.flags and instruction.shape.is_array and not instruction.shape.dtype.is_integral
+        shape = instruction.shape
+        is_product = record.freedom is Freedom.SUMS and shape.is_array and not shape.dtype.is_integral
         fastest = _FASTEST_PRODUCTS if is_product else _FASTEST_SORTS if instruction.opcode == "sort" else _FASTEST
         if work > fastest * self.seconds:
             raise OutOfTime(f"{instruction.opcode} {instruction.name} takes {work:.2g} operations, more than the "

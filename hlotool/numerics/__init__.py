@@ -20,13 +20,13 @@ from hlotool.numerics.judging_tasks import TEXT_JUDGED, judge_apart
 from hlotool.numerics.open_elements import OpenElements
 from hlotool.numerics.product_precision import terms_of_product
 from hlotool.numerics.results import ResultJudgement, is_settled, judge_plainly, judge_results, worst_of
-from hlotool.numerics.rounding import RandomRounding, sample_program
+from hlotool.numerics.rounding import Draws, RandomRounding, sample_program
 from hlotool.numerics.tolerance import PRESETS, Tolerance
 from hlotool.numerics.ulps import is_nan, mantissa_bits, ulp_distance, ulp_of
 from hlotool.numerics.who_is_right import who_is_right
 
 __all__ = [
-    "MODEL", "PRESETS", "SMALL", "TEXT_JUDGED", "Allowance", "Doubt", "Evidence", "Judgement", "Kind", "Known",
+    "MODEL", "PRESETS", "SMALL", "TEXT_JUDGED", "Allowance", "Doubt", "Draws", "Evidence", "Judgement", "Kind", "Known",
     "Locator", "Look", "OpenElements", "Policy", "RandomRounding", "ResultJudgement", "Rows", "Tolerance", "Way",
     "assumed_ulps", "avoids_overflow", "computed", "declared_allowance", "is_extreme", "is_nan", "is_settled", "judge",
     "judge_apart", "judge_plainly", "judge_results", "look_at", "mantissa_bits", "own", "rounding_instructions",

@@ -3,7 +3,7 @@
     own       every operation in the program's own types: the reference
     shadow    the same at higher precision
     samples   with roundings and orders drawn at random (rounding.py)
-    strict    samples with only those roundings that the operations' semantics leave open
+    others    samples that draw less, or more (rounding.Draws), as a judgement asks for them
 
 Everybody who judges values judges them by an `Evidence`, so that the same values have the same verdict everywhere. Most
 results need no more than the reference: what is within a few ULPs of it is right. Others need the shadow and a few
@@ -25,16 +25,16 @@ from hlotool.ir.arrays import Array
 from hlotool.numerics.allowance import MODEL, Allowance, assumed_ulps
 from hlotool.numerics.higher_precision import shadow_program
 from hlotool.numerics.judgement import Judgement, Kind, Known, judge
-from hlotool.numerics.rounding import sample_program
+from hlotool.numerics.rounding import Draws, SampleWay, has_choices, sample_program
 from hlotool.process import work_time
 
 #: values by device and leaf
 Rows: TypeAlias = Sequence[Sequence[Array]]
-#: a way to compute: "own", "shadow", or the number of a sample; strict samples have negative numbers (`strict_way`)
-Way: TypeAlias = "str | int"
+#: a way to compute: "own", "shadow", or that of a sample
+Way: TypeAlias = str | SampleWay
 
-#: samples for a first verdict, and to confirm that something is wrong; strict ones
-FIRST, CONFIRMING, STRICT = 5, 16, 8
+#: samples for a first verdict, and to confirm that something is wrong; those that draw something else
+FIRST, CONFIRMING, OTHERS = 5, 16, 8
 #: fewest samples for the two where the evidence has cost all that it may
 FEWEST, FEWEST_TO_CONFIRM = 2, 8
 
@@ -47,11 +47,6 @@ class Policy:
     seconds: float = 60.0
 
 
-def strict_way(number: int) -> Way:
-    """Return the way of a strict sample."""
-    return -1 - number
-
-
 def computed(program: Program, arguments: Rows, way: Way, *, product_bits: int = 0, infeed: Rows = (),
              allowance: Allowance = MODEL, observer: Observer | None = None) -> list[list[Array]]:
     """Return the results of every device, computed in a way. Raises HloError as the evaluator does.
@@ -62,9 +57,9 @@ def computed(program: Program, arguments: Rows, way: Way, *, product_bits: int =
         return evaluate_program(program, arguments, observer, fed(infeed))
     if way == "shadow":
         return shadow_program(program, arguments, observer, infeed)
-    assert isinstance(way, int)
-    return sample_program(program, arguments, way if way >= 0 else -1 - way, strict=way < 0, infeed=infeed,
-                          least_ulps=allowance.least_ulps, product_bits=product_bits, observer=observer)
+    assert not isinstance(way, str)
+    return sample_program(program, arguments, way, infeed=infeed, least_ulps=allowance.least_ulps,
+                          product_bits=product_bits, observer=observer)
 
 
 @dataclass(eq=False)
@@ -148,13 +143,15 @@ class Evidence:
         shadow = self.results("shadow")
         made = [self.results(number) for number in range(samples) if self._is_affordable(number, fewest)]
 
-        def strict() -> Iterator[Array]:
-            for number in range(STRICT):
-                if (drawn := self.results(strict_way(number))[device][result]) is not None:
+        def others(draws: Draws) -> Iterator[Array]:
+            if draws is Draws.CHOICES and not has_choices(self.program.module):
+                return
+            for number in range(OTHERS):
+                if (drawn := self.results((draws, number))[device][result]) is not None:
                     yield drawn
 
         given = [d for s in made if (d := s[device][result]) is not None]
-        return Known(self.reference[device][result], shadow[device][result], given, strict)
+        return Known(self.reference[device][result], shadow[device][result], given, others)
 
     def _is_affordable(self, number: int, fewest: int) -> bool:
         """Return True if a sample may be made, or is made already."""

@@ -25,7 +25,7 @@ from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, dtype_o
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics.allowance import terms
 from hlotool.numerics.judgement import Judgement, Kind
-from hlotool.ops import OPS, Calls, Elements, limits, opcodes, with_flag
+from hlotool.ops import OPS, Calls, Elements, Freedom, limits, opcodes, with_flag
 
 #: programs of so many rounding instructions are small: what they do at the ends of the range can be followed
 SMALL = 24
@@ -92,13 +92,14 @@ def _roundings(instruction: HloInstruction) -> float:
     if record is None or not shapes:
         return 0
     dims = instruction.operands[0].shape.dims if instruction.operands and instruction.operands[0].shape.is_array else ()
-    if "sums" in record.flags:
+    if record.freedom is Freedom.SUMS:
         lhs, rhs = (o.shape.size for o in instruction.operands[:2])
         return max(1.0, math.sqrt(lhs * rhs / max(1, shapes[0].size)))
-    if "backward" in record.flags or str(instruction.attributes.get("custom_call_target", "")).startswith("lapack_"):
+    target = str(instruction.attributes.get("custom_call_target", ""))
+    if record.freedom is Freedom.BACKWARD or target.startswith("lapack_"):
         return max(1, math.prod(dims[-2:]))
     if "elementwise" in record.flags:
-        return 0 if "exact" in record.flags else 1
+        return 0 if record.freedom in (Freedom.EXACT, Freedom.READS) else 1
     if record.flow.enters or record.flow.calls is Calls.EACH:
         return 0
     # What folds rounds in its reducer, and that is counted once by itself.
@@ -169,5 +170,5 @@ def rounding_instructions(module: HloModule) -> int:
     """
     return sum(1 for i in module.instructions() if i.shape.is_array and i.shape.dtype.family in ("float", "complex")
                and (record := OPS.get(i.opcode)) is not None
-               and ("sums" in record.flags or "backward" in record.flags
-                    or ("elementwise" in record.flags and "exact" not in record.flags)))
+               and (record.freedom in (Freedom.SUMS, Freedom.BACKWARD)
+                    or ("elementwise" in record.flags and record.freedom not in (Freedom.EXACT, Freedom.READS))))

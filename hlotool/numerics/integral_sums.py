@@ -10,15 +10,15 @@ from hlotool.ir.arrays import Array, np
 from hlotool.numerics.higher_precision import WideShape, is_real
 from hlotool.numerics.product_precision import terms_of_product
 from hlotool.numerics.ulps import are_whole, unit_of
-from hlotool.ops import OPS
+from hlotool.ops import OPS, Freedom, freedom_of
 
 Function: TypeAlias = Callable[..., Any]
 
 
 def has_integral_sums(instruction: HloInstruction) -> bool:
     """Return True if an instruction adds up products of floats and gives integers."""
-    record, shape = OPS.get(instruction.opcode), instruction.shape
-    return (record is not None and "sums" in record.flags and shape.is_array and shape.dtype.is_integral
+    shape = instruction.shape
+    return (freedom_of(instruction) is Freedom.SUMS and shape.is_array and shape.dtype.is_integral
             and any(is_real(o.shape) for o in instruction.operands[:2]))
 
 

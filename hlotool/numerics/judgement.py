@@ -8,6 +8,8 @@ precision), samples (the program with its roundings drawn at random), and d, wha
     EXCESS           so too, and d is nearer to s than r is: computed better than the types ask for, which is permitted
     ILL_CONDITIONED  d lies within the spread, but the spread is so wide that digits mean nothing: no verdict;
                      for integers and pred, samples disagree among each other, and d lies among them
+    OPEN             the same where no rounding is the reason: samples of which only choices are drawn that the
+                     specification leaves to the implementation (orders of updates, ties of sorts, bits of NaN) disagree
     RANGE_END        d is wrong on arguments at the ends of the range, as a consequence of an overflow further up: no
                      verdict (extreme_values.py)
     NON_FINITE       one of d and r is finite and the other is not, or they are different infinities, and all samples
@@ -17,7 +19,9 @@ precision), samples (the program with its roundings drawn at random), and d, wha
 Floats of fewer than 32 bits are computed as f32 and rounded once: d may be half of a last place from s, and a little.
 Integers and pred are exact. A number next to infinity is not near to it. Where r is s to the last bit, and samples with
 what IEEE 754 defines left alone stay with r, then the program is exact there: a d that shares no digit with r is WRONG,
-however wide the spread of fused products and of sums in another order.
+however wide the spread of fused products and of sums in another order. A narrow d that is another number than r is
+WRONG, too, where even samples with much enlarged roundings stay with r: nothing is rounded there but at the end, and
+that is defined, ties included.
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ from hlotool.ir import DTYPES, DType, Shape, dtype_of_numpy
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics.allowance import MODEL, SPREAD_FACTOR, Allowance
 from hlotool.numerics.higher_precision import own
+from hlotool.numerics.rounding import Draws
 from hlotool.numerics.ulps import ulp_of
 
 #: ULPs of the result that need no explanation
@@ -47,20 +52,26 @@ class Kind(enum.IntEnum):
     WITHIN = 1
     EXCESS = 2
     ILL_CONDITIONED = 3
-    RANGE_END = 4
-    NON_FINITE = 5
-    WRONG = 6
+    OPEN = 4
+    RANGE_END = 5
+    NON_FINITE = 6
+    WRONG = 7
 
     @property
     def is_wrong(self) -> bool:
         return self >= Kind.NON_FINITE
+
+    @property
+    def is_undecided(self) -> bool:
+        return Kind.ILL_CONDITIONED <= self <= Kind.RANGE_END
 
     def __str__(self) -> str:
         return _WORDS[self]
 
 
 _WORDS = {Kind.EQUAL: "equal", Kind.WITHIN: "within rounding", Kind.EXCESS: "excess precision",
-          Kind.ILL_CONDITIONED: "ill-conditioned", Kind.RANGE_END: "range end",
+          Kind.ILL_CONDITIONED: "ill-conditioned", Kind.OPEN: "left open by the specification",
+          Kind.RANGE_END: "range end",
           Kind.NON_FINITE: "non-finite fold", Kind.WRONG: "wrong"}
 
 
@@ -74,8 +85,8 @@ class Known:
     shadow: Array | None = None
     #: the same with random roundings
     samples: Sequence[Array] = ()
-    #: gives further samples with only those roundings that the operations' semantics leave open, one by one
-    strict: Callable[[], Iterable[Array]] | None = None
+    #: gives further samples that draw something else, one by one
+    others: Callable[[Draws], Iterable[Array]] | None = None
 
 
 @dataclass
@@ -95,6 +106,9 @@ class Judgement:
     #: why there is nothing to judge element by element
     problem: str = ""
     counts: dict[str, int] = field(default_factory=dict)
+    #: of two sides that were both held against the program: what it gives, and the kinds of what the reference here is
+    expected: Array | None = None
+    held: Array | None = None
 
     @property
     def kind(self) -> Kind:
@@ -130,7 +144,8 @@ class Judgement:
         kinds = np.where(self.kinds <= Kind.WITHIN, self.kinds, np.maximum(one.kinds, other.kinds))
         tolerance = np.maximum(one.tolerance, other.tolerance)
         shadow = other.shadow if one.shadow is None else one.shadow
-        return Judgement(kinds, self.given, self.reference, shadow, tolerance, self.error).count()
+        return Judgement(kinds, self.given, self.reference, shadow, tolerance, self.error, expected=one.reference,
+                         held=np.where(self.kinds <= Kind.WITHIN, self.kinds, other.kinds)).count()
 
     def count(self) -> Judgement:
         """Count the kinds anew; itself."""
@@ -186,6 +201,7 @@ def _exact(given: Array, known: Known) -> Judgement:
     differs = given != reference
     kinds = np.where(differs, np.where(_is_among(given, known), Kind.ILL_CONDITIONED, Kind.WRONG),
                      Kind.EQUAL).astype(np.int8) if differs.any() else np.zeros(given.shape, np.int8)
+    _tell_choices(kinds, kinds == Kind.ILL_CONDITIONED, known, lambda drawn: drawn != reference)
     error = np.where(differs, np.abs(given.astype(np.float64) - reference.astype(np.float64)), 0.0)
     return Judgement(kinds, given, reference, known.shadow, np.zeros(given.shape), error)
 
@@ -251,7 +267,11 @@ def _judge_rest(where: Array, values: tuple[Array, Array, Array, Array], made: t
     kinds[unlike] = Kind.NON_FINITE
     error = np.where(unlike, np.inf, np.where(np.isnan(error), 0.0, error))
     kinds[(kinds >= Kind.NON_FINITE) & _is_unsettled(d, r, s, samples, ulp)] = Kind.ILL_CONDITIONED
-    _hold_to_the_exact(kinds, (d, r, s, samples), error, free, where, known.strict, kind)
+    _hold_to_the_exact(kinds, (d, r, s, samples), error, free, where, known.others, kind)
+    if kind.component.bits < 32:
+        _hold_to_the_tie(kinds, d, (r, *samples), where, known, kind)
+    _tell_choices(kinds, (kinds == Kind.ILL_CONDITIONED) | ((kinds == Kind.WITHIN) & (error > free)), known,
+                  lambda drawn: ~_same(_wide(drawn[where], kind), r))
     for whole, part in zip(made, (kinds, tolerance, error), strict=True):
         whole[where] = part
 
@@ -275,10 +295,11 @@ def _is_unsettled(d: Array, r: Array, s: Array | None, samples: Sequence[Array],
 
 
 def _hold_to_the_exact(kinds: Array, values: tuple[Array, Array, Array | None, Sequence[Array]], error: Array,
-                       free: Array, where: Array, strict: Callable[[], Iterable[Array]] | None, kind: DType) -> None:
+                       free: Array, where: Array, others: Callable[[Draws], Iterable[Array]] | None,
+                       kind: DType) -> None:
     """Turn to WRONG what the spread excuses although the program is exact there (this file's docstring)."""
     d, r, s, samples = values
-    if s is None or strict is None:
+    if s is None or others is None:
         return
     excused = (kinds == Kind.ILL_CONDITIONED) | (kinds == Kind.WITHIN)
     for sample in samples:
@@ -287,11 +308,41 @@ def _hold_to_the_exact(kinds: Array, values: tuple[Array, Array, Array | None, S
                & (own(s, Shape.array(kind.name, r.shape)).astype(r.dtype) == r))
     if not suspect.any():
         return
-    for drawn in strict():
-        suspect &= _wide(np.asarray(drawn)[where], kind) == r
+    _stay(suspect, others(Draws.STRICT), lambda drawn: _wide(drawn[where], kind) == r)
+    kinds[suspect] = Kind.WRONG
+
+
+def _hold_to_the_tie(kinds: Array, d: Array, known_values: Sequence[Array], where: Array, known: Known,
+                     kind: DType) -> None:
+    """Turn to WRONG a narrow number beside the nearest one of what no rounding has changed before."""
+    r, *samples = known_values
+    suspect = (kinds > Kind.EQUAL) & (kinds <= Kind.ILL_CONDITIONED) & np.isfinite(d) & (np.abs(r) >= _smallest(kind))
+    for sample in samples:
+        suspect &= _same(sample, r)
+    if not samples or known.others is None or not suspect.any():
+        return
+    _stay(suspect, known.others(Draws.ENLARGED), lambda drawn: _same(_wide(drawn[where], kind), r))
+    kinds[suspect] = Kind.WRONG
+
+
+def _stay(suspect: Array, samples: Iterable[Array], stays: Callable[[Array], Array]) -> None:
+    """Keep the elements that stay in all of the samples."""
+    for drawn in samples:
+        suspect &= stays(np.asarray(drawn))
         if not suspect.any():
             return
-    kinds[suspect] = Kind.WRONG
+
+
+def _tell_choices(kinds: Array, excused: Array, known: Known, moves: Callable[[Array], Array]) -> None:
+    """Turn to OPEN the excused elements that move where nothing is drawn but what the specification leaves open."""
+    if known.others is None or not excused.any():
+        return
+    moved = np.zeros(kinds.shape, np.bool_)
+    for drawn in known.others(Draws.CHOICES):
+        moved |= excused & moves(np.asarray(drawn))
+        if (moved == excused).all():
+            break
+    kinds[moved] = Kind.OPEN
 
 
 def _wide(values: Array, kind: DType) -> Array:

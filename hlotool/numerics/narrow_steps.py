@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from hlotool.ir import DTYPES, DType, HloInstruction, HloModule
 from hlotool.numerics.ulps import LEAST_ULPS
-from hlotool.ops import OPS
+from hlotool.ops import Freedom, freedom_of, is_a
 
 #: operations that are rewritten in the narrow type, whatever stands beside them
 _REWRITTEN = frozenset({"divide", "power"})
@@ -36,14 +36,13 @@ class NarrowSteps:
 
         And whether it is off where its result needs no rounding, too: what is multiplied with a reciprocal is.
         """
-        kind, record = instruction.shape.dtype, OPS.get(instruction.opcode)
-        is_rewritten = instruction.opcode in _REWRITTEN or (record is not None and "expanded" in record.flags)
+        kind = instruction.shape.dtype
+        is_rewritten = instruction.opcode in _REWRITTEN or freedom_of(instruction) is Freedom.EXPANDED
         is_native = kind.name in _NATIVE and not self._is_alone and _rounds(instruction)
         return (kind, LEAST_ULPS, is_rewritten) if is_rewritten or is_native else (DTYPES["f32"], ulps, False)
 
 
 def _rounds(instruction: HloInstruction) -> bool:
     """Return True if an operation rounds and is no conversion; complex numbers, rounded by size, are never narrow."""
-    record = OPS.get(instruction.opcode)
-    return (record is not None and instruction.shape.is_array and "elementwise" in record.flags
-            and "exact" not in record.flags and instruction.opcode not in ("convert", "reduce-precision", "abs"))
+    return (instruction.shape.is_array and is_a(instruction, "elementwise") and freedom_of(instruction).rounds
+            and instruction.opcode != "abs")

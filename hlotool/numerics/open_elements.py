@@ -29,7 +29,7 @@ class OpenElements:
         if found.problem or not found.kinds.size:
             return
         key = place, found.kinds.shape
-        now = (found.kinds == Kind.ILL_CONDITIONED) | (found.kinds == Kind.RANGE_END)
+        now = (found.kinds >= Kind.ILL_CONDITIONED) & (found.kinds <= Kind.RANGE_END)
         if now.any():
             self._kinds[key] = Kind(int(found.kinds[now].max()))
         before = self._open.get(key)

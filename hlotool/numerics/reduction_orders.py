@@ -1,29 +1,23 @@
 """Orders that reductions leave open: of their elements, and of the places of initial values among them.
 
     sums in windows     are the sums of two random halves of the elements
-    x + sum of ys       where a sum of many numbers is a part of another sum (sum(x) + sum(y), or the sum of x + y),
-                        over elements or over devices, compilers draw the two together: each may be off by the last
-                        place of the sum of magnitudes
+    every sum           may be off by the last place of the sum of magnitudes: few orders are drawn of many, and
+                        compilers draw sums that are parts of sums together
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.numerics.higher_precision import own, widened
 from hlotool.numerics.overflow import OpenEnds, Plain, fold_of, plain_opcode
 from hlotool.numerics.ulps import are_whole, ulp_of, unit_of
-from hlotool.ops import Elements, opcodes
+from hlotool.ops import Freedom, freedom_of
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
-
-#: sums over devices, of which each operand has a result of its own
-_ACROSS = frozenset(("all-reduce", "reduce-scatter"))
-#: operations that forward sums
-_MOVES = opcodes(lambda flow: flow.repeats or flow.elements is Elements.UNPACKED)
 
 
 def reduced_otherwise(instruction: HloInstruction, function: Function, random: Any, turn: int,
@@ -74,52 +68,33 @@ def windows_otherwise(instruction: HloInstruction, function: Function, random: A
     return call
 
 
-def sums_in_sums(module: HloModule) -> frozenset[HloInstruction]:
-    """The sums of many floats that are parts of other sums."""
-    found: set[HloInstruction] = set()
-    for computation in module.computations:
-        many = [i for i in computation.instructions if _sums_up(i)]
-        if many:
-            users = computation.users()
-            found.update(i for i in many if any(map(_is_sum, i.operands)) or _is_added(i, users))
-    return frozenset(found)
-
-
 def summed_up_further(module: HloModule) -> frozenset[HloInstruction]:
     """The sums and differences of two floats that a reduction sums up."""
     return frozenset(i.operands[0] for i in module.instructions() if i.opcode == "reduce" and fold_of(i) == "add"
                      and i.operands[0].opcode in ("add", "subtract"))
 
 
-def _sums_up(instruction: HloInstruction) -> bool:
-    if instruction.opcode == "reduce":
+def sums_up(instruction: HloInstruction) -> bool:
+    """Return True if an instruction adds up many floats: along dimensions, in windows, or those of several devices."""
+    if freedom_of(instruction) in (Freedom.TERMS, Freedom.WINDOWS):
         return fold_of(instruction) == "add"
-    return (instruction.opcode in _ACROSS and instruction.shape.is_array and instruction.shape.dtype.is_floating
+    shape = instruction.shape
+    return (freedom_of(instruction) is Freedom.DEVICES and shape.is_array and shape.dtype.is_floating
             and plain_opcode(instruction.called_computations()[0]) == "add")
 
 
-def _is_sum(instruction: HloInstruction) -> bool:
-    while instruction.opcode in _MOVES:
-        instruction = instruction.operands[0]
-    return instruction.opcode in ("add", "subtract") or _sums_up(instruction)
-
-
-def _is_added(instruction: HloInstruction, users: Mapping[HloInstruction, Sequence[HloInstruction]]) -> bool:
-    return any(u.opcode in ("add", "subtract") or (u.opcode in _MOVES and _is_added(u, users))
-               for u in users.get(instruction, ()))
-
-
-def off_by_magnitudes(instruction: HloInstruction, function: Function, random: Any, ends: OpenEnds | None) -> Function:
+def off_by_magnitudes(instruction: HloInstruction, function: Function, drawn: Function, random: Any,
+                      ends: OpenEnds | None) -> Function:
     """The sum, off by up to the last place of the sum of its terms' magnitudes; sums of whole numbers that fit not.
 
-    `ends` hears of sums that may overflow.
+    `function` is the operation's own, `drawn` takes the sum in another order; `ends` hears of sums that may overflow.
     """
     import numpy as np
 
     shape, kind = instruction.shape, instruction.shape.dtype
 
     def call(*operands: Array, **keywords: Any) -> Any:
-        found = function(*operands, **keywords)
+        found = drawn(*operands, **keywords)
         plain = keywords | {"to_apply": Plain(keywords["to_apply"].computation, np.add)}
         with np.errstate(all="ignore"):
             wide = [widened(a, o.shape) for a, o in zip(operands, instruction.operands, strict=True)]

@@ -31,6 +31,7 @@ is what the operations' semantics leave open, and the order of sums.
 
 from __future__ import annotations
 
+import enum
 import functools
 import math
 import threading
@@ -39,17 +40,18 @@ from typing import Any, TypeAlias
 
 from hlotool.execution import Observer, Program, evaluate_program, fed, leaves
 from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Shape, dtype_of_numpy
+from hlotool.ir.arrays import np
 from hlotool.numerics.higher_precision import HELD_AS_F32, WideShape, is_real, own, wide_kind, widened
 from hlotool.numerics.integral_sums import has_integral_sums, with_open_last_places
 from hlotool.numerics.nan_bits import with_open_nans
 from hlotool.numerics.narrow_steps import NarrowSteps
-from hlotool.numerics.overflow import MOVES, OpenEnds
+from hlotool.numerics.overflow import MOVES, OpenEnds, plain_opcode
 from hlotool.numerics.product_precision import accumulation, cut_by_platform, terms_of_product
 from hlotool.numerics.reduction_orders import (
     off_by_magnitudes,
     reduced_otherwise,
     summed_up_further,
-    sums_in_sums,
+    sums_up,
     windows_otherwise,
 )
 from hlotool.numerics.scaled_products import scaled_sides
@@ -57,50 +59,74 @@ from hlotool.numerics.scatter_orders import scattered_otherwise
 from hlotool.numerics.sort_orders import sorted_otherwise
 from hlotool.numerics.sum_orders import SumOrders, in_another_order
 from hlotool.numerics.ulps import LEAST_ULPS, are_whole, error_of, largest, least_exponent, ulp_of, unit_of
-from hlotool.ops import OPS, Calls, flow_of, is_a
+from hlotool.ops import OPS, Calls, Freedom, flow_of, freedom_of
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
 
 #: operations of which several make one sum
 _SUMS = frozenset({"add", "subtract"})
+#: last places, and the share of a sum, by which `Draws.ENLARGED` moves what rounds
+_ENLARGED_ULPS, _ENLARGED_SHARE = 64.0, 2.0**-12
 
 
-def sample_program(program: Program, arguments: Sequence[Sequence[Array]], seed: int, *, strict: bool = False,
+class Draws(enum.Enum):
+    """The freedoms of operations (hlotool.ops.Freedom) that a sample draws."""
+
+    #: roundings, orders and choices
+    ALL = "all"
+    #: the same, without the roundings that IEEE 754 defines to the last bit
+    STRICT = "strict"
+    #: choices alone: what differs then is left open by the specification, and no rounding
+    CHOICES = "choices"
+    #: all of them, much enlarged: what stays the same is no matter of roundings
+    ENLARGED = "enlarged"
+
+
+#: the number of a sample that draws all, or what a sample draws and its number
+SampleWay: TypeAlias = int | tuple[Draws, int]
+
+
+def sample_program(program: Program, arguments: Sequence[Sequence[Array]], way: SampleWay, *,
                    least_ulps: float = LEAST_ULPS, infeed: Sequence[Sequence[Array]] = (),
                    product_bits: int = 0, observer: Observer | None = None) -> list[list[Array]]:
-    """The results of every device with the roundings of that seed; `observer` sees all values (evaluate.py).
+    """The results of every device in a sample's way; `observer` sees all values (evaluate.py).
 
     `product_bits`: see hlotool.execution.executor.
 
     Every operation that rounds may be off by `least_ulps`, or by what it declares if that is more. `infeed` is what the
     host hands to each device.
     """
-    rounding = RandomRounding(program.module, seed, strict=strict, least_ulps=least_ulps, product_bits=product_bits)
+    rounding = RandomRounding.of(program.module, way, least_ulps=least_ulps, product_bits=product_bits)
     given = [[rounding.flushed(a, s) for a, s in zip(row, program.parameters, strict=True)] for row in arguments]
     found = evaluate_program(program, given, observer, queues=fed(infeed), rebind=rounding.rebound)
     return [[own(leaf, s) for leaf, s in zip(row, program.results, strict=True)] for row in found]
 
 
+def has_choices(module: HloModule) -> bool:
+    """Return True if some operation of a module leaves more open than roundings."""
+    return any(_is_choice(i) for i in module.instructions())
+
+
 class RandomRounding:
     """The roundings of one sample."""
 
-    def __init__(self, module: HloModule, seed: int, *, strict: bool = False, least_ulps: float = LEAST_ULPS,
+    def __init__(self, module: HloModule, seed: int, *, draws: Draws = Draws.ALL, least_ulps: float = LEAST_ULPS,
                  product_bits: int = 0) -> None:
         self._seed = seed
         self._product_bits = product_bits
-        self._least_ulps = least_ulps
+        self._least_ulps = _ENLARGED_ULPS if draws is Draws.ENLARGED else least_ulps
         self._streams = threading.local()
-        self._flushes = seed % 2 == 1
-        self._strict = strict
+        self._flushes = seed % 2 == 1 and draws is not Draws.CHOICES
+        self._strict = draws is Draws.STRICT
+        self._draws = draws
         self._reducers = frozenset(_reducers(module))
         self._sum_orders = SumOrders(module)
         self._narrow_steps = NarrowSteps(module)
-        self._sums_in_sums = sums_in_sums(module)
         self._summed_further = summed_up_further(module)
         self._given = frozenset(module.entry.parameters())
         self._inside = {id(i) for c in self._reducers for i in c.instructions}
-        is_narrow = not strict and any(
+        is_narrow = draws is Draws.ALL and any(
             HELD_AS_F32.holds(s.dtype) for i in module.instructions() for s in leaves(i.shape) if s.is_array)
         self._holds_narrow = is_narrow and seed % 5 in (2, 3)
         self._rounds_some = seed % 5 == 3
@@ -110,8 +136,6 @@ class RandomRounding:
     @property
     def _random(self) -> Any:
         """A stream for each thread, that is each device, all alike: what replicas compute alike stays alike."""
-        import numpy as np
-
         if not hasattr(self._streams, "numbers"):
             self._streams.numbers = np.random.default_rng((self._seed, 0x6C6F))
         return self._streams.numbers
@@ -126,72 +150,117 @@ class RandomRounding:
 
     def flushed(self, argument: Array, shape: Shape) -> Array:
         """An argument as a processor reads it that flushes subnormals."""
-        import numpy as np
-
         if self._holds_narrow:
             return HELD_AS_F32.widened(argument, shape)
         return self._flushed(np.asarray(argument), shape.dtype) if is_real(shape) else argument
 
+    @classmethod
+    def of(cls, module: HloModule, way: SampleWay, **options: Any) -> RandomRounding:
+        """The roundings of a way to compute: the number of a sample, or what it draws and its number."""
+        draws, seed = (Draws.ALL, way) if isinstance(way, int) else way
+        return cls(module, seed, draws=draws, **options)
+
     def rebound(self, instruction: HloInstruction, function: Function,
                 keywords: dict[str, Any]) -> tuple[Function, dict[str, Any]]:
         """The function that computes a sample of an instruction from samples of its operands."""
-        record, shape = OPS.get(instruction.opcode), instruction.shape
+        shape = instruction.shape
+        if self._draws is Draws.CHOICES and not _is_choice(instruction):
+            return function, keywords
         if has_integral_sums(instruction):
             return with_open_last_places(instruction, function, self._seed), keywords
         if self._holds_narrow:
             function, keywords = HELD_AS_F32.rebinding(instruction, function, keywords)
             if _adds_narrow(instruction):
                 function = self._held_sum(shape, function)
-            if self._rounds_some and shape.is_array and HELD_AS_F32.holds(shape.dtype):
-                function = self._rounded_here_and_there(shape, function)
+            if shape.is_array and HELD_AS_F32.holds(shape.dtype):
+                function = self._rounded_here_and_there(shape, function) if self._rounds_some else function
+                function = self._within_range(shape, function)
             return function, keywords
-        if record is None:
-            return function, keywords
-        if instruction.opcode == "bitcast-convert":
-            return with_open_nans(instruction, function, self._turn, self._given), keywords
-        if instruction.opcode == "reduce":
-            function = reduced_otherwise(instruction, function, self._random, self._turn, self._ends)
-        if instruction in self._sums_in_sums:
-            ends = None if self._strict else self._ends
-            return off_by_magnitudes(instruction, function, self._random, ends), keywords
-        if instruction.opcode == "reduce":
-            return function, keywords
-        if instruction.opcode == "reduce-window":
-            function = windows_otherwise(instruction, function, self._random)
-            return function if self._strict else self._folded(instruction, function), keywords
-        if instruction.opcode in MOVES and not self._strict and shape.is_array and shape.dtype.is_floating:
-            return self._moved(instruction, function), keywords
-        if instruction.opcode == "scatter":
-            return scattered_otherwise(instruction, function, self._random, self._turn, self._anything), keywords
-        if instruction.opcode == "sort":
-            return self._sorted(function), keywords
-        if str(instruction.attributes.get("custom_call_target", "")).startswith("lapack_"):
-            return self._library(instruction, function), keywords
-        if "backward" in record.flags:
-            return self._backward(instruction, function, keywords), keywords
-        if instruction.opcode == "compare":
-            return self._reading(instruction, function), keywords
-        if not (shape.is_array and (shape.dtype.is_floating or shape.dtype.is_complex)):
-            return function, keywords
-        if "sums" in record.flags:
-            function = self._summed(instruction, function)
-            is_scaled = instruction.opcode == "scaled-dot" and shape.dtype.is_floating
-            return self._scaled(instruction, function) if is_scaled else function, keywords
-        if "elementwise" not in record.flags or "exact" in record.flags:
-            return function, keywords
-        if instruction.opcode == "convert":
-            source = instruction.operands[0].shape.dtype
-            if not (source.is_floating or source.is_complex):
-                return function, keywords
-        ulps = max(self._least_ulps, record.ulps_of(shape))
+        if (way := _WAYS.get(freedom_of(instruction))) is not None:
+            function = way(self, instruction, function)
+        return function, keywords
+
+    def _exact(self, instruction: HloInstruction, function: Function) -> Function:
+        is_forwarded = instruction.opcode in MOVES and not self._strict and is_real(instruction.shape)
+        return self._moved(instruction, function) if is_forwarded else function
+
+    def _nearest(self, instruction: HloInstruction, function: Function) -> Function:
+        """A conversion; to narrow floats from wider numbers than f32's it may go over f32, and round twice."""
+        shape, operand = instruction.shape, instruction.operands[0].shape
+        reads = self._reading(instruction, function)
+        if not (is_real(shape) and shape.dtype.bits < 32 and operand.dtype.bits >= 32
+                and operand.element_type != "f32" and self._seed % 4 > 1):
+            return lambda *values, **keywords: self._flushed(reads(*values, **keywords), shape.dtype) \
+                if is_real(shape) else reads(*values, **keywords)
+        return lambda *values, **keywords: own(np.asarray(values[0]).real.astype(np.float32), shape)
+
+    def _computed(self, instruction: HloInstruction, function: Function) -> Function:
+        if not is_real(instruction.shape):
+            return function
+        if instruction.opcode == "power" and instruction.shape.dtype.is_complex and self._seed % 2:
+            function = _with_open_exponents(function)
+        if self._draws is Draws.CHOICES:
+            return function
         if self._strict and self._is_defined(instruction):
-            return (self._ordered(instruction, function) if instruction in self._sum_orders else function), keywords
-        return self._elementwise(instruction, function, ulps), keywords
+            return self._ordered(instruction, function) if instruction in self._sum_orders else function
+        declared = OPS[instruction.opcode].ulps_of(instruction.shape)
+        return self._elementwise(instruction, function, max(self._least_ulps, declared))
+
+    def _added_up(self, instruction: HloInstruction, function: Function) -> Function:
+        if not is_real(instruction.shape):
+            return function
+        function = self._summed(instruction, function)
+        is_scaled = instruction.opcode == "scaled-dot" and instruction.shape.dtype.is_floating
+        return self._enlarged(instruction, self._scaled(instruction, function) if is_scaled else function)
+
+    def _reduced(self, instruction: HloInstruction, function: Function) -> Function:
+        freedom, own_function = freedom_of(instruction), function
+        if freedom is Freedom.TERMS:
+            function = reduced_otherwise(instruction, function, self._random, self._turn, self._ends)
+        elif freedom is Freedom.WINDOWS:
+            function = windows_otherwise(instruction, function, self._random)
+            function = function if self._strict else self._folded(instruction, function)
+        if sums_up(instruction):
+            ends = None if self._strict else self._ends
+            function = off_by_magnitudes(instruction, own_function, function, self._random, ends)
+        return self._enlarged(instruction, function)
+
+    def _scattered(self, instruction: HloInstruction, function: Function) -> Function:
+        return scattered_otherwise(instruction, function, self._random, self._turn, self._anything)
+
+    def _recast(self, instruction: HloInstruction, function: Function) -> Function:
+        return with_open_nans(instruction, function, self._turn, self._given)
+
+    def _called(self, instruction: HloInstruction, function: Function) -> Function:
+        is_library = str(instruction.attributes.get("custom_call_target", "")).startswith("lapack_")
+        return self._enlarged(instruction, self._library(instruction, function)) if is_library else function
+
+    def _enlarged(self, instruction: HloInstruction, function: Function) -> Function:
+        """What sums up or factors, off by more than any order of its sums explains, where a sample asks for that."""
+        if self._draws is not Draws.ENLARGED:
+            return function
+
+        def off(value: Any, shape: Shape) -> Any:
+            if shape.is_tuple:
+                return tuple(off(v, s) for v, s in zip(value, shape.elements, strict=True))
+            if not is_real(shape):
+                return value
+            wide = widened(value, shape)
+            return own(wide * (1 + self._uniform(wide) * _ENLARGED_SHARE), shape)
+
+        return lambda *values, **keywords: off(function(*values, **keywords), instruction.shape)
+
+    def _within_range(self, shape: Shape, function: Function) -> Function:
+        """What is held as f32, in the range of its own type: more bits than the type has, but no larger numbers."""
+        def call(*values: Any, **keywords: Any) -> Any:
+            held = np.asarray(function(*values, **keywords))
+            rounded = own(held, shape).astype(held.dtype)
+            return np.where(np.isfinite(rounded), held, rounded)
+
+        return call if shape.dtype.exponent_bits < 8 else function
 
     def _rounded_here_and_there(self, shape: Shape, function: Function) -> Function:
         """Of what is held as f32 half of the elements are rounded to their own type."""
-        import numpy as np
-
         def call(*values: Any, **keywords: Any) -> Any:
             held = np.asarray(function(*values, **keywords))
             rounded = own(held, shape).astype(held.dtype)
@@ -204,8 +273,6 @@ class RandomRounding:
 
         Not rounded after that, so that it shows how far an element may be off, which rounded samples do by chance.
         """
-        import numpy as np
-
         unit = unit_of(shape.dtype)
 
         def call(*values: Any, **keywords: Any) -> Any:
@@ -221,20 +288,16 @@ class RandomRounding:
         """Return True if IEEE 754 leaves nothing open: not within reducers, whose order is open, nor for types that
         compilers widen."""
         kind = instruction.shape.dtype
-        return (is_a(instruction, "ieee") and kind.name in ("f32", "f64", "c64", "c128")
+        return (freedom_of(instruction) is Freedom.IEEE and kind.name in ("f32", "f64", "c64", "c128")
                 and id(instruction) not in self._inside)
 
     def _elementwise(self, instruction: HloInstruction, function: Function, ulps: float) -> Function:
-        import numpy as np
-
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
         accuracy = instruction.attributes.get("result_accuracy")
         opcode = instruction.opcode
         unit, is_everywhere = shape.dtype, False
         if HELD_AS_F32.holds(unit) and self._least_ulps:  # else only what operations declare is asked for
             unit, ulps, is_everywhere = self._narrow_steps.places(instruction, ulps)
-        is_size = opcode == "abs" and shapes[0].dtype.is_complex
-        is_complex_power = opcode == "power" and shape.dtype.is_complex
         is_sum = opcode in _SUMS and shape.dtype.is_floating and not self._strict
         is_ordered = instruction in self._sum_orders
         is_summed = is_sum and instruction in self._summed_further
@@ -248,10 +311,6 @@ class RandomRounding:
                 exact = function(*wide, **given)
             except (TypeError, ValueError, KeyError):
                 return function(*values, **keywords)
-            if is_size and self._flushes:
-                exact = _without_hypotenuse(values[0], exact)
-            if is_complex_power and self._flushes:  # what formula a backend takes decides about infinite exponents
-                exact = np.where(np.logical_and.reduce([np.isfinite(w) for w in wide]), exact, np.nan)
             exact = widened(exact, shape)
             if is_chain:
                 exact = self._off_by_terms(exact, wide, shape.dtype)
@@ -287,8 +346,6 @@ class RandomRounding:
 
     def _off_by_terms(self, exact: Array, terms: Sequence[Array], kind: DType) -> Array:
         """A sum of three numbers and more: off by the last place of the largest term, but for whole numbers."""
-        import numpy as np
-
         sizes = [np.where(np.isfinite(t), np.abs(t), 0) for t in terms]
         size = functools.reduce(np.maximum, sizes)
         whole = are_whole(unit_of(kind), size, *sizes)
@@ -308,8 +365,6 @@ class RandomRounding:
         return call
 
     def _summed(self, instruction: HloInstruction, function: Function) -> Function:
-        import numpy as np
-
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
         unit, fewer = accumulation(instruction)
         fewer = fewer or cut_by_platform(instruction, self._product_bits)
@@ -378,8 +433,6 @@ class RandomRounding:
                       shape: Shape) -> Array:
         """A convolution of what is not finite: whether zeros of padding and dilation are multiplied with it, or with
         its neighbours where a window is made longer, is left to the backend."""
-        import numpy as np
-
         end = (None, np.nan, np.inf, -np.inf)[self._turn % 4]
         if end is not None:
             return np.full_like(found, end)
@@ -393,8 +446,6 @@ class RandomRounding:
 
     def _anything(self, found: Array) -> Array:
         """Values so far apart, of a few samples, that every value lies among them."""
-        import numpy as np
-
         kind = dtype_of_numpy(found.dtype)
         if not (kind.is_floating or kind.is_complex):
             ends = (found.min(), found.max()) if found.size else (0, 0)
@@ -405,18 +456,15 @@ class RandomRounding:
 
     def _overflowing(self, found: Array, size: Array, kind: DType) -> Array:
         """Where partial sums may overflow, what comes out hangs on the order: the sum, an infinity, or NaN."""
-        import numpy as np
-
         at_risk = (size > largest(kind)) & ~np.isnan(size)
         return self._ends.ends(found, at_risk) if at_risk.any() else found
 
-    def _backward(self, instruction: HloInstruction, function: Function, keywords: dict[str, Any]) -> Function:
-        import numpy as np
-
+    def _backward(self, instruction: HloInstruction, function: Function) -> Function:
+        share = self._share_of_operands()
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
 
         def call(*values: Any, **keywords: Any) -> Any:
-            moved = [v * (1 + self._uniform(v) * unit_of(s.dtype) * 4) if is_real(s) else v
+            moved = [v * (1 + self._uniform(v) * unit_of(s.dtype) * share) if is_real(s) else v
                      for v, s in zip(map(widened, values, shapes), shapes, strict=True)]
             try:
                 found = own(function(*moved, **_wide_keywords(keywords, shape)), shape)
@@ -432,13 +480,12 @@ class RandomRounding:
 
     def _library(self, instruction: HloInstruction, function: Function) -> Function:
         """A call of LAPACK: backward stable; of what is not finite it leaves anything, its status too."""
-        import numpy as np
-
+        share = self._share_of_operands()
         shapes = [o.shape for o in instruction.operands]
 
         def call(*values: Any, **keywords: Any) -> Any:
             with np.errstate(all="ignore"):
-                moved = [own(widened(v, s) * (1 + self._uniform(v) * unit_of(s.dtype) * 4), s) if is_real(s) else v
+                moved = [own(widened(v, s) * (1 + self._uniform(v) * unit_of(s.dtype) * share), s) if is_real(s) else v
                          for v, s in zip(values, shapes, strict=True)]
                 found = function(*moved, **keywords)
                 sizes = [float(np.sum(np.abs(v.astype(np.complex128)))) for v in values if v.dtype.kind not in "biu"]
@@ -451,7 +498,11 @@ class RandomRounding:
 
         return call
 
-    def _sorted(self, function: Function) -> Function:
+    def _share_of_operands(self) -> float:
+        """The units by which operands of a backward stable operation are off."""
+        return 0.0 if self._draws is Draws.CHOICES else 4.0
+
+    def _sorted(self, instruction: HloInstruction, function: Function) -> Function:
         def call(*operands: Array, **keywords: Any) -> Any:
             return sorted_otherwise(function, operands, keywords, self._turn, self._random, self._anything)
 
@@ -463,8 +514,6 @@ class RandomRounding:
 
         `error` counts in last places of `unit`, by default of the type of the shape.
         """
-        import numpy as np
-
         kind = shape.dtype
         with np.errstate(all="ignore"):
             nearest = own(exact, shape)
@@ -482,8 +531,6 @@ class RandomRounding:
             return self._flushed(np.where(inexact, found, nearest).astype(nearest.dtype, copy=False), kind)
 
     def _uniform(self, like: Array) -> Array:
-        import numpy as np
-
         drawn = self._random.uniform(-1.0, 1.0, np.shape(like))
         if np.asarray(like).dtype.kind == "c":
             return drawn + 1j * self._random.uniform(-1.0, 1.0, np.shape(like))
@@ -496,8 +543,6 @@ class RandomRounding:
         return tuple(self._flushed(v, s.dtype) if is_real(s) else v for v, s in zip(values, shapes, strict=True))
 
     def _flushed(self, array: Array, kind: DType) -> Array:
-        import numpy as np
-
         if not self._flushes or kind.is_complex or kind.bits < 16:
             return array
         tiny = 2.0 ** least_exponent(kind)
@@ -509,8 +554,8 @@ class RandomRounding:
 
 def _adds_narrow(instruction: HloInstruction) -> bool:
     """Return True if an instruction is a sum of products of which parts may be rounded to a narrow type."""
-    record, shape = OPS.get(instruction.opcode), instruction.shape
-    return (record is not None and "sums" in record.flags and shape.is_array and HELD_AS_F32.holds(shape.dtype)
+    shape = instruction.shape
+    return (freedom_of(instruction) is Freedom.SUMS and shape.is_array and HELD_AS_F32.holds(shape.dtype)
             and not instruction.attributes.get("algorithm"))
 
 
@@ -520,11 +565,13 @@ def _has_holes(window: Any) -> bool:
                for row in getattr(window, "dimensions", ()))
 
 
-def _without_hypotenuse(number: Array, size: Array) -> Array:
-    """NaN for the size of a number of infinity and NaN: C's hypot says infinity, compilers' own formulas NaN."""
-    import numpy as np
+def _with_open_exponents(function: Function) -> Function:
+    """A power of complex numbers that is NaN of infinite ones: the formula that a backend takes decides about them."""
+    def call(*values: Array, **keywords: Any) -> Array:
+        found = np.asarray(function(*values, **keywords))
+        return np.where(np.logical_and.reduce([np.isfinite(v) for v in values]), found, np.nan).astype(found.dtype)
 
-    return np.where(np.isnan(number.real) | np.isnan(number.imag), np.nan, size).astype(size.dtype, copy=False)
+    return call
 
 
 def _wide_keywords(keywords: dict[str, Any], shape: Shape) -> dict[str, Any]:
@@ -538,3 +585,26 @@ def _reducers(module: HloModule) -> list[HloComputation]:
     """The computations that fold, in an order of the backend's choice."""
     return [c for i in module.instructions()
             if not flow_of(i).enters and flow_of(i).calls is not Calls.EACH for c in i.called_computations()]
+
+
+def _is_choice(instruction: HloInstruction) -> bool:
+    """Return True if the specification leaves values of an instruction open, and no rounding."""
+    freedom = freedom_of(instruction)
+    if freedom is Freedom.TERMS or freedom is Freedom.UPDATES:
+        is_sum = plain_opcode(instruction.called_computations()[0]) in ("add", "multiply")
+        return not (is_sum and is_real(instruction.shape))
+    is_power = instruction.opcode == "power" and instruction.shape.dtype.is_complex
+    return freedom.is_choice or freedom is Freedom.BACKWARD or is_power
+
+
+#: how a sample computes an operation of each freedom
+_WAYS: dict[Freedom, Callable[[RandomRounding, HloInstruction, Function], Function]] = {
+    Freedom.EXACT: RandomRounding._exact, Freedom.READS: RandomRounding._reading,
+    Freedom.NEAREST: RandomRounding._nearest, Freedom.IEEE: RandomRounding._computed,
+    Freedom.ROUNDED: RandomRounding._computed, Freedom.EXPANDED: RandomRounding._computed,
+    Freedom.SUMS: RandomRounding._added_up, Freedom.BACKWARD: RandomRounding._backward,
+    Freedom.TERMS: RandomRounding._reduced, Freedom.DEVICES: RandomRounding._reduced,
+    Freedom.WINDOWS: RandomRounding._reduced, Freedom.UPDATES: RandomRounding._scattered,
+    Freedom.TIES: RandomRounding._sorted, Freedom.BITS: RandomRounding._recast,
+    Freedom.LIBRARY: RandomRounding._called,
+}

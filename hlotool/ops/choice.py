@@ -11,6 +11,7 @@ from hlotool.ops import smt
 from hlotool.ops.curves import COUNT
 from hlotool.ops.elementwise import SPECIFICATION, paired
 from hlotool.ops.flow import Elements, Flow
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute, renamed
 from hlotool.ops.numbers import computed, dtype_of, maximum, minimum, signed_bits, wide_dtype
 from hlotool.ops.random_programs import Draw, Undrawable, own_edges
@@ -95,7 +96,7 @@ def _draw_compare(d: Draw) -> None:
 
 
 @op(compare_shape, lowering=Lowering(_emit_compare, _lift_compare, ("stablehlo.compare",), ("direction",)),
-    element_types=ANY,
+    element_types=ANY, freedom=Freedom.READS,
     flags=("elementwise",), source=SPECIFICATION, draw=_draw_compare, plain=_plain_compare, curve=COUNT,
     term=smt.COMPARE)
 def compare(lhs: Array, rhs: Array, *, direction: str, type: str | None = None, order: str | None = None) -> Array:
@@ -140,7 +141,7 @@ def _draw_clamp(d: Draw) -> None:
         d.add("clamp", *d.pairs(3))
 
 
-@op(clamp_shape, lowering=renamed("clamp"), element_types=ANY, flags=("elementwise", "exact"),
+@op(clamp_shape, lowering=renamed("clamp"), element_types=ANY, flags=("elementwise",), freedom=Freedom.EXACT,
     source=SPECIFICATION, draw=_draw_clamp, term=smt.CLAMP)
 def clamp(min: Array, operand: Array, max: Array) -> Array:
     """Hold every element of `operand` between `min` and `max`.
@@ -178,7 +179,7 @@ def _draw_select(d: Draw) -> None:
     d.add("select", d.argument(() if is_scalar else lhs.dims, "pred"), lhs, rhs)
 
 
-@op(select_shape, lowering=renamed("select"), element_types=("pred",), flags=("elementwise", "exact"),
+@op(select_shape, lowering=renamed("select"), element_types=("pred",), flags=("elementwise",), freedom=Freedom.EXACT,
     source=SPECIFICATION, draw=_draw_select,
     flow=Flow(Elements.ASSEMBLED, (1, 3)), term=smt.SELECT)
 def select(pred: Array, on_true: Array, on_false: Array) -> Array:

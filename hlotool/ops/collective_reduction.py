@@ -25,6 +25,7 @@ from hlotool.ops.collective import (
 from hlotool.ops.costs import communicates, is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import AWAITS, Calls, Effect, Flow, Step
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.groups import GROUPED, group_attributes, lifted_attributes
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, promoted
 from hlotool.ops.random_programs import ORDERLESS, Draw, shape_text
@@ -109,7 +110,8 @@ def _draw_all_reduce(d: Draw) -> None:
         d.add("all-reduce-done", d.add("all-reduce-start", operand, **groups, to_apply=d.fold()))
 
 
-@op(all_reduce_shape, flags=("collective", "uniform", "combinable", "mixed"), ulps=4.0, source=SPECIFICATION,
+@op(all_reduce_shape, flags=("collective", "uniform", "combinable", "mixed"), freedom=Freedom.DEVICES, ulps=4.0,
+    source=SPECIFICATION,
     lowering=Lowering(_emit_all_reduce, _lift_all_reduce, ("stablehlo.all_reduce",), ("to_apply",),
                       GROUPED), draw=_draw_all_reduce, cost=communicates,
     flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE))
@@ -229,7 +231,7 @@ def _draw_reduce_scatter(d: Draw) -> None:
     d.add("reduce-scatter", operand, **groups, dimensions=(at,), to_apply=d.fold(), shape=shape_text(d.dtype, dims))
 
 
-@op(reduce_scatter_shape, flags=("collective", "combinable"), ulps=4.0, source=SPECIFICATION,
+@op(reduce_scatter_shape, flags=("collective", "combinable"), freedom=Freedom.DEVICES, ulps=4.0, source=SPECIFICATION,
     lowering=Lowering(_emit_reduce_scatter, _lift_reduce_scatter, ("stablehlo.reduce_scatter",)),
     draw=_draw_reduce_scatter, cost=communicates, flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE))
 def reduce_scatter(*operands: Array, dimensions: Ints, to_apply: Callee, replica_groups: ReplicaGroups | None = None,

@@ -12,6 +12,7 @@ from hlotool.ops.agreement import contracted_sides
 from hlotool.ops.costs import elements_of, extent, flops
 from hlotool.ops.einsums import lift_einsum
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.numbers import converted, narrow, product_dtype, wide_dtype
 from hlotool.ops.random_programs import ORDERLESS, Draw, Drawn
@@ -257,7 +258,8 @@ def cost_of_dot(instruction: HloInstruction) -> int:
 
 @op(dot_shape, lowering=Lowering(
     _emit_dot, _lift_dot, ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.einsum")), element_types=ANY, ulps=8,
-    flags=("sums", "relayouts"), source=SPECIFICATION, draw=_draw_dot, agreement=contracted_sides, cost=cost_of_dot)
+    flags=("relayouts",), freedom=Freedom.SUMS, source=SPECIFICATION, draw=_draw_dot,
+    agreement=contracted_sides, cost=cost_of_dot)
 def dot(lhs: Array, rhs: Array, *, lhs_contracting_dims: Ints = (), rhs_contracting_dims: Ints = (),
         lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (), operand_precision: tuple[str, ...] = (),
         algorithm: str = "", shape: Shape) -> Array:

@@ -13,6 +13,7 @@ from hlotool.ops.costs import moves
 from hlotool.ops.curves import COMPONENT
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import CONVERTS, Elements, Flow
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.numbers import converted, dtype_of, from_bits, narrow, to_bits
 from hlotool.ops.random_programs import Draw, Undrawable, shape_text, special_integers
@@ -65,8 +66,8 @@ def _draw_convert(d: Draw) -> None:
 
 
 @op(convert_shape, lowering=Lowering(_emit_convert, _lift_convert, ("stablehlo.convert",)), element_types=ANY,
-    flags=("elementwise",), source=SPECIFICATION, draw=_draw_convert, boundaries=of_convert, flow=CONVERTS,
-    curve=COMPONENT, term=smt.CONVERT)
+    flags=("elementwise",), freedom=Freedom.NEAREST, source=SPECIFICATION, draw=_draw_convert,
+    boundaries=of_convert, flow=CONVERTS, curve=COMPONENT, term=smt.CONVERT)
 def convert(operand: Array, *, shape: Shape) -> Array:
     """Convert each element to the result's element type.
 
@@ -131,7 +132,8 @@ def _draw_bitcast_convert(d: Draw) -> None:
 
 @op(bitcast_convert_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_bitcast_convert, _lift_bitcast_convert, ("stablehlo.bitcast_convert",)),
-    draw=_draw_bitcast_convert, cost=moves, flow=Flow(Elements.RECAST, (0, 1)), flags=("typed",))
+    draw=_draw_bitcast_convert, cost=moves, flow=Flow(Elements.RECAST, (0, 1)), flags=("typed",),
+    freedom=Freedom.BITS)
 def bitcast_convert(operand: Array, *, shape: Shape) -> Array:
     """Read the bits of each element as the result's element type.
 
@@ -190,7 +192,7 @@ def _draw_reduce_precision(d: Draw) -> None:
           mantissa_bits=d.between(0, d.kind.mantissa_bits + 1))
 
 
-@op(reduce_precision_shape, element_types=FLOAT, flags=("elementwise",), source=SPECIFICATION,
+@op(reduce_precision_shape, element_types=FLOAT, flags=("elementwise",), freedom=Freedom.NEAREST, source=SPECIFICATION,
     lowering=Lowering(_emit_reduce_precision, _lift_reduce_precision, ("stablehlo.reduce_precision",)),
     draw=_draw_reduce_precision, flow=CONVERTS, boundaries=of_reduce_precision)
 def reduce_precision(operand: Array, *, exponent_bits: int, mantissa_bits: int) -> Array:

@@ -22,6 +22,7 @@ from hlotool.ops.agreement import features
 from hlotool.ops.contraction import precision_config, precision_words, result_type
 from hlotool.ops.costs import extent, flops
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.groups import lifted_table
 from hlotool.ops.long_loops import in_time
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array, i64_tensor
@@ -386,7 +387,7 @@ def _met(size: int, places: int, row: WindowDimension) -> int:
     return found
 
 
-@op(convolution_shape, element_types=NUMERIC, ulps=16, flags=("sums", "relayouts"), source=SPECIFICATION,
+@op(convolution_shape, element_types=NUMERIC, ulps=16, flags=("relayouts",), freedom=Freedom.SUMS, source=SPECIFICATION,
     lowering=Lowering(_emit_convolution, _lift_convolution, ("stablehlo.convolution",),
                       ("feature_group_count", "batch_group_count"),
                       {"window": _is_kernels, "dim_labels": _are_all_known}), draw=_draw_convolution,

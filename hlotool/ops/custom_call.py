@@ -21,6 +21,7 @@ from hlotool.ops.control import require_aliasing
 from hlotool.ops.costs import moves
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import Calls, Flow
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.lapack import evaluate as evaluate_lapack
 from hlotool.ops.lapack import is_lapack
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, string
@@ -292,7 +293,7 @@ def _draw_custom_call(d: Draw) -> None:
 @op(custom_call_shape, flags=("opaque", "relayouts", "typed"), source=SPECIFICATION,
     lowering=Lowering(_emit_custom_call, _lift_either_custom_call,
                       ("stablehlo.custom_call", *_SHARDY_LIFTS)),
-    draw=_draw_custom_call, cost=moves, flow=Flow(calls=Calls.OPAQUE))
+    draw=_draw_custom_call, cost=moves, flow=Flow(calls=Calls.OPAQUE), freedom=Freedom.LIBRARY)
 def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, called_computations: Any = None,
                 calls: Any = None, operand_layout_constraints: Any = None, custom_call_has_side_effect: bool = False,
                 output_to_operand_aliasing: Any = (), api_version: str = "API_VERSION_ORIGINAL",

@@ -13,6 +13,7 @@ from hlotool.ops import curves, smt
 from hlotool.ops.accuracy import accurate
 from hlotool.ops.boundaries import Boundaries, of_divide, of_power, of_shift
 from hlotool.ops.curves import PLAIN, Curve
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.integers import (
     clz,
     divided,
@@ -68,7 +69,7 @@ def _component_dtype(dtype: Any) -> Any:
 
 def unary(opcode: str, function: Function, types: Sequence[str], doc: str, *, result: Callable[[Shape], Shape] = _same,
           lowering: Lowering | None = None, exact: bool = False, accuracy: bool = False, raw: bool = False,
-          ulps: float = 0.0, complex_ulps: float = COMPLEX_ULPS, flags: Sequence[str] = (), builder: str = "",
+          ulps: float = 0.0, complex_ulps: float = COMPLEX_ULPS, freedom: Freedom = Freedom.ROUNDED, builder: str = "",
           curve: Curve = PLAIN, term: smt.Meaning | None = None) -> Op:
     """Declare an elementwise operation of one operand.
 
@@ -95,8 +96,8 @@ def unary(opcode: str, function: Function, types: Sequence[str], doc: str, *, re
         doc=f"{doc}\n\nC1  The operand is an array of {type_words(types)}.",
         constraints={label: f"The operand is an array of {type_words(types)}."},
         element_types=tuple(types), ulps=ulps,
-        flags=frozenset({"elementwise", *flags, *(("exact",) if exact else ()),
-                         *(("transcendental",) if accuracy else ())}),
+        flags=frozenset({"elementwise", *(("transcendental",) if accuracy else ())}),
+        freedom=Freedom.EXACT if exact else freedom,
         complex_ulps=complex_ulps if ulps else 0.0, source=SPECIFICATION,
         builder=builder, curve=curve, smt=term))
 
@@ -104,7 +105,8 @@ def unary(opcode: str, function: Function, types: Sequence[str], doc: str, *, re
 def binary(opcode: str, function: Function, types: Sequence[str], doc: str, *, result: Callable[[Shape], Shape] = _same,
            lowering: Lowering | None = None, exact: bool = True, raw: bool = False, ulps: float = 0.0,
            complex_ulps: float = 0.0, draw: Recipe | None = None,
-           flags: Sequence[str] = (), identity: Callable[[DType], Any] | None = None,
+           flags: Sequence[str] = (), freedom: Freedom = Freedom.ROUNDED,
+           identity: Callable[[DType], Any] | None = None,
            builder: str = "", boundaries: Callable[[HloInstruction], Boundaries] | None = None,
            curve: Curve = PLAIN, term: smt.Meaning | None = None) -> Op:
     """Declare an elementwise operation of two operands of one shape, with the keywords of `unary`.
@@ -123,8 +125,9 @@ def binary(opcode: str, function: Function, types: Sequence[str], doc: str, *, r
     return register(Op(
         opcode, ("lhs", "rhs"), False, (), infer, evaluate, lowering or renamed(opcode.replace("-", "_")),
         doc=f"{doc}\n\n{lines}", constraints=constraints, element_types=tuple(types),
-        flags=frozenset({"elementwise", *flags}), ulps=ulps, complex_ulps=complex_ulps, source=SPECIFICATION,
-        identity=identity, builder=builder, draw=draw, boundaries=boundaries, curve=curve, smt=term))
+        flags=frozenset({"elementwise", *flags}), freedom=freedom, ulps=ulps, complex_ulps=complex_ulps,
+        source=SPECIFICATION, identity=identity, builder=builder, draw=draw, boundaries=boundaries, curve=curve,
+        smt=term))
 
 
 def pair_constraints(opcode: str, types: Sequence[str]) -> dict[str, str]:
@@ -224,23 +227,20 @@ def _complex_shape(operand: Shape) -> Shape:
     return operand.with_element_type("c64" if operand.element_type == "f32" else "c128")
 
 
-#: what compilers write out as several operations of its own type, narrow ones too, each of which rounds
-EXPANDED = ("expanded",)
-
 # Rows: opcode, NumPy function, element types, meaning.
 
 abs_ = unary("abs", _magnitude, SIGNED, "Magnitude. The least integer stays itself; complex gives the component type.",
              result=component_shape, raw=True, ulps=1, curve=curves.ABS, term=smt.ABS)
 acos = unary("acos", ufunc("arccos"), FLOAT_OR_COMPLEX, "Inverse cosine.", lowering=accurate("acos", "chlo"),
-             accuracy=True, ulps=4, flags=EXPANDED, curve=curves.ACOS)
+             accuracy=True, ulps=4, freedom=Freedom.EXPANDED, curve=curves.ACOS)
 acosh = unary("acosh", ufunc("arccosh"), FLOAT_OR_COMPLEX, "Inverse hyperbolic cosine.",
-              lowering=accurate("acosh", "chlo"), accuracy=True, ulps=4, flags=EXPANDED, curve=curves.ACOSH)
+              lowering=accurate("acosh", "chlo"), accuracy=True, ulps=4, freedom=Freedom.EXPANDED, curve=curves.ACOSH)
 asin = unary("asin", ufunc("arcsin"), FLOAT_OR_COMPLEX, "Inverse sine.", lowering=accurate("asin", "chlo"),
-             accuracy=True, ulps=4, flags=EXPANDED, curve=curves.ASIN)
+             accuracy=True, ulps=4, freedom=Freedom.EXPANDED, curve=curves.ASIN)
 asinh = unary("asinh", ufunc("arcsinh"), FLOAT_OR_COMPLEX, "Inverse hyperbolic sine.",
-              lowering=accurate("asinh", "chlo"), accuracy=True, ulps=4, flags=EXPANDED)
+              lowering=accurate("asinh", "chlo"), accuracy=True, ulps=4, freedom=Freedom.EXPANDED)
 atanh = unary("atanh", ufunc("arctanh"), FLOAT_OR_COMPLEX, "Inverse hyperbolic tangent.",
-              lowering=accurate("atanh", "chlo"), accuracy=True, ulps=128, flags=EXPANDED, curve=curves.ATANH)
+              lowering=accurate("atanh", "chlo"), accuracy=True, ulps=128, freedom=Freedom.EXPANDED, curve=curves.ATANH)
 cbrt = unary("cbrt", ufunc("cbrt"), FLOAT, "Real cube root; negative for negative elements.", accuracy=True, ulps=4,
              curve=curves.CBRT)
 ceil = unary("ceil", ufunc("ceil"), FLOAT, "Least whole number that is not below.", exact=True, curve=curves.CEIL,
@@ -258,7 +258,7 @@ exponential = unary("exponential", ufunc("exp"), FLOAT_OR_COMPLEX, "e to the pow
                     ulps=4, builder="Exp", curve=curves.EXPONENTIAL)
 exponential_minus_one = unary("exponential-minus-one", _less_one, FLOAT_OR_COMPLEX,
                               "e to the power of each element, less one, exact near 0.", accuracy=True, ulps=4,
-                              flags=EXPANDED, builder="Expm1", curve=curves.EXPONENTIAL_MINUS_ONE)
+                              freedom=Freedom.EXPANDED, builder="Expm1", curve=curves.EXPONENTIAL_MINUS_ONE)
 floor = unary("floor", ufunc("floor"), FLOAT, "Greatest whole number that is not above.", exact=True,
               curve=curves.ROUND, term=smt.FLOOR)
 imag = unary("imag", lambda x: _part(x, True), FLOAT_OR_COMPLEX, "Imaginary part; zeros for floats.",
@@ -269,7 +269,7 @@ log = unary("log", ufunc("log"), FLOAT_OR_COMPLEX, "Natural logarithm.", accurac
 log_plus_one = unary("log-plus-one", _log_plus_one, FLOAT_OR_COMPLEX, "Natural logarithm of one more, exact near 0.",
                      accuracy=True, ulps=4, builder="Log1p", curve=curves.LOG_PLUS_ONE)
 logistic = unary("logistic", _logistic, FLOAT_OR_COMPLEX, "1 / (1 + e^-x).", accuracy=True, ulps=8,
-                 flags=EXPANDED, curve=curves.LOGISTIC)
+                 freedom=Freedom.EXPANDED, curve=curves.LOGISTIC)
 negate = unary("negate", ufunc("negative"), NUMERIC, "Minus each element; integers wrap.", exact=True, builder="Neg",
                curve=curves.NEGATE, term=smt.NEGATE)
 not_ = unary("not", ufunc("invert"), LOGICAL, "Logical not of pred, complement of the bits of integers.", exact=True,
@@ -291,7 +291,7 @@ sine = unary("sine", ufunc("sin"), FLOAT_OR_COMPLEX, "Sine of radians.", accurac
 sinh = unary("sinh", ufunc("sinh"), FLOAT_OR_COMPLEX, "Hyperbolic sine.", lowering=accurate("sinh", "chlo"),
              accuracy=True, ulps=32, curve=curves.SIGNED)
 sqrt = unary("sqrt", ufunc("sqrt"), FLOAT_OR_COMPLEX, "Square root, the principal one.", accuracy=True, ulps=2,
-             curve=curves.SQRT, flags=("ieee",), term=smt.SQRT)
+             curve=curves.SQRT, freedom=Freedom.IEEE, term=smt.SQRT)
 tan = unary("tan", ufunc("tan"), FLOAT_OR_COMPLEX, "Tangent of radians.", accuracy=True, ulps=8, curve=curves.TAN)
 tanh = unary("tanh", ufunc("tanh"), FLOAT_OR_COMPLEX, "Hyperbolic tangent.", accuracy=True, ulps=8, curve=curves.TANH)
 
@@ -326,12 +326,8 @@ def _one(dtype: DType) -> Any:
 COMMUTES = ("commutative",)
 #: floats up to rounding
 FOLDS = ("commutative", "associative")
-#: IEEE 754 defines the result of floats to the last bit
-IEEE = ("ieee",)
-#: the result is one of the operands
-CHOOSES = (*FOLDS, "exact")
-add = binary("add", ufunc("add"), ANY, "Sum; integers wrap; pred: or.", flags=FOLDS + IEEE, identity=_zero,
-             curve=curves.ADD, term=smt.ADD)
+add = binary("add", ufunc("add"), ANY, "Sum; integers wrap; pred: or.", flags=FOLDS, freedom=Freedom.IEEE,
+             identity=_zero, curve=curves.ADD, term=smt.ADD)
 and_ = binary("and", ufunc("bitwise_and"), LOGICAL, "Logical and of pred, of the bits of integers.", flags=FOLDS,
               identity=_ones, curve=curves.AND, term=smt.AND)
 atan2 = binary("atan2", _atan2, FLOAT_OR_COMPLEX, "Angle of the point (rhs, lhs), with the signs of zeros.",
@@ -340,13 +336,16 @@ complex_ = binary("complex", _complex, ("f32", "f64"), "lhs + i rhs.", result=_c
 divide = binary("divide", divided, NUMERIC,
                 "Quotient; integers truncate, x / 0 has all bits set, and the least integer / -1 is itself.", ulps=1,
                 complex_ulps=COMPLEX_ULPS, identity=_one,
-                builder="Div", boundaries=of_divide, curve=curves.DIVIDE, flags=IEEE, term=smt.DIVIDE)
-maximum = binary("maximum", greater, ANY, "The greater; NaN if either is; +0 above -0; pred: or.", flags=CHOOSES,
-                 identity=_least, builder="Max", draw=draw_ordered, curve=curves.MAXIMUM, term=smt.MAXIMUM)
-minimum = binary("minimum", less, ANY, "The less; NaN if either is; -0 below +0; pred: and.", flags=CHOOSES,
-                 identity=_greatest, builder="Min", draw=draw_ordered, curve=curves.MINIMUM, term=smt.MINIMUM)
-multiply = binary("multiply", ufunc("multiply"), ANY, "Product; integers wrap; pred: and.", flags=FOLDS + IEEE,
-                  identity=_one, complex_ulps=COMPLEX_ULPS, builder="Mul", curve=curves.MULTIPLY, term=smt.MULTIPLY)
+                builder="Div", boundaries=of_divide, curve=curves.DIVIDE, freedom=Freedom.IEEE, term=smt.DIVIDE)
+maximum = binary("maximum", greater, ANY, "The greater; NaN if either is; +0 above -0; pred: or.", flags=FOLDS,
+                 freedom=Freedom.EXACT, identity=_least, builder="Max", draw=draw_ordered, curve=curves.MAXIMUM,
+                 term=smt.MAXIMUM)
+minimum = binary("minimum", less, ANY, "The less; NaN if either is; -0 below +0; pred: and.", flags=FOLDS,
+                 freedom=Freedom.EXACT, identity=_greatest, builder="Min", draw=draw_ordered, curve=curves.MINIMUM,
+                 term=smt.MINIMUM)
+multiply = binary("multiply", ufunc("multiply"), ANY, "Product; integers wrap; pred: and.", flags=FOLDS,
+                  freedom=Freedom.IEEE, identity=_one, complex_ulps=COMPLEX_ULPS, builder="Mul", curve=curves.MULTIPLY,
+                  term=smt.MULTIPLY)
 or_ = binary("or", ufunc("bitwise_or"), LOGICAL, "Logical or of pred, of the bits of integers.", flags=FOLDS,
              identity=_zero, curve=curves.OR, term=smt.OR)
 power = binary("power", powered, NUMERIC, "lhs to the power of rhs; x^0 is 1 for every x.", exact=False, ulps=8,
@@ -354,7 +353,7 @@ power = binary("power", powered, NUMERIC, "lhs to the power of rhs; x^0 is 1 for
                curve=curves.POWER)
 remainder = binary("remainder", remaindered, NUMERIC,
                    "Remainder with the sign of lhs; integers: x rem 0 is x, the least integer rem -1 is 0.",
-                   builder="Rem", draw=draw_ordered, boundaries=of_divide, curve=curves.REMAINDER, flags=IEEE,
+                   builder="Rem", draw=draw_ordered, boundaries=of_divide, curve=curves.REMAINDER, freedom=Freedom.IEEE,
                    term=smt.REMAINDER)
 shift_left = binary("shift-left", shifted_left, INTEGER, "Bits moved up, zeros entering; past the width: 0.", raw=True,
                     identity=_zero, boundaries=of_shift, curve=curves.SHIFT_LEFT, term=smt.SHIFT_LEFT)
@@ -366,7 +365,7 @@ shift_right_logical = binary("shift-right-logical", shifted_right_logical, INTEG
                              "Bits moved down, zeros entering; past the width: 0.", raw=True, identity=_zero,
                              boundaries=of_shift, curve=curves.SHIFT_RIGHT, term=smt.SHIFT_RIGHT_LOGICAL)
 subtract = binary("subtract", ufunc("subtract"), NUMERIC, "Difference; integers wrap.", identity=_zero, builder="Sub",
-                  curve=curves.SUBTRACT, flags=IEEE, term=smt.SUBTRACT)
+                  curve=curves.SUBTRACT, freedom=Freedom.IEEE, term=smt.SUBTRACT)
 xor = binary("xor", ufunc("bitwise_xor"), LOGICAL, "Logical exclusive or of pred, of the bits of integers.",
              flags=FOLDS, identity=_zero, curve=curves.XOR, term=smt.XOR)
 

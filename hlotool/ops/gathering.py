@@ -14,6 +14,7 @@ from hlotool.ops.called import odd_reducer_part, same_up_to_precision, scalar
 from hlotool.ops.costs import Cost, Inner, elements_of, reads_a_part
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import PICKS, Calls, Flow
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.long_loops import in_time
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64_array, promoted
 from hlotool.ops.random_programs import ORDERLESS, Draw, Drawn
@@ -447,7 +448,7 @@ def _cost_of_scatter(instruction: HloInstruction, inner: Inner) -> Cost:
     lowering=Lowering(_emit_scatter, _lift_scatter, ("stablehlo.scatter",), (*SCATTER_FIELDS, "to_apply"),
                       parts=_scatter_parts),
     draw=_draw_scatter, agreement=scattered, boundaries=of_scatter, cost=_cost_of_scatter,
-    flow=Flow(calls=Calls.UPDATER, updates=(0, 1)))
+    flow=Flow(calls=Calls.UPDATER, updates=(0, 1)), freedom=Freedom.UPDATES)
 def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints,
             scatter_dims_to_operand_dims: Ints, index_vector_dim: int, input_batching_dims: Ints = (),
             scatter_indices_batching_dims: Ints = (), indices_are_sorted: bool = False,

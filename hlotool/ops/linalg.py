@@ -11,6 +11,7 @@ from hlotool.ops.costs import elements_of, extent, flops
 from hlotool.ops.curves import DEFINITE, POSITIVE
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import Flow
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.long_loops import in_time
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, enum_attribute, i64_array
 from hlotool.ops.numbers import narrow, wide_dtype
@@ -59,7 +60,7 @@ def _cost_of_cholesky(instruction: HloInstruction) -> int:
 
 
 @op(cholesky_shape, lowering=Lowering(_emit_cholesky, _lift_cholesky, ("stablehlo.cholesky",)),
-    element_types=FLOAT_OR_COMPLEX, ulps=64.0, flags=("backward",), source=SPECIFICATION, draw=_draw_cholesky,
+    element_types=FLOAT_OR_COMPLEX, ulps=64.0, freedom=Freedom.BACKWARD, source=SPECIFICATION, draw=_draw_cholesky,
     cost=_cost_of_cholesky, curve=DEFINITE, flow=Flow(updates=(0, 1)))
 def cholesky(a: Array, *, lower: bool = False) -> Array:
     """The triangular factor of each positive definite matrix: lower L with L * L^H, or upper U with U^H * U.
@@ -142,7 +143,7 @@ def _cost_of_triangular_solve(instruction: HloInstruction) -> int:
     return elements_of(b) * extent(a.dims[-1])
 
 
-@op(triangular_solve_shape, element_types=FLOAT_OR_COMPLEX, ulps=64.0, flags=("backward",),
+@op(triangular_solve_shape, element_types=FLOAT_OR_COMPLEX, ulps=64.0, freedom=Freedom.BACKWARD,
     source=SPECIFICATION, lowering=Lowering(
     _emit_triangular_solve, _lift_triangular_solve, ("stablehlo.triangular_solve",)), draw=_draw_triangular_solve,
     cost=_cost_of_triangular_solve, curve=POSITIVE, flow=Flow(updates=(1, None)))
@@ -245,7 +246,7 @@ def _cost_of_fft(instruction: HloInstruction) -> int:
     return (5 * points * logarithm >> 20) // (2 if is_real else 1)
 
 
-@op(fft_shape, lowering=Lowering(_emit_fft, _lift_fft, ("stablehlo.fft",)), ulps=128.0, flags=("backward",),
+@op(fft_shape, lowering=Lowering(_emit_fft, _lift_fft, ("stablehlo.fft",)), ulps=128.0, freedom=Freedom.BACKWARD,
     source=SPECIFICATION,
     draw=_draw_fft, cost=_cost_of_fft)
 def fft(operand: Array, *, fft_type: str, fft_length: tuple[int, ...], shape: Shape) -> Array:

@@ -10,6 +10,7 @@ from hlotool.ir.arrays import Array, np
 from hlotool.ops.called import same_up_to_precision, scalar
 from hlotool.ops.costs import Cost, Inner, elements_of, traffic
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, shortest
 from hlotool.ops.numbers import narrow, wide_dtype
 from hlotool.ops.random_programs import Draw, Drawn
@@ -108,7 +109,7 @@ def _cost(instruction: HloInstruction, inner: Inner) -> Cost:
 
 
 @op(batch_norm_training_shape, lowering=_lowering("batch_norm_training", "batch-norm-training"), element_types=FLOAT,
-    ulps=64.0, flags=("backward", "relayouts"), source=SPECIFICATION, draw=_draw_batch_norm, cost=_cost)
+    ulps=64.0, flags=("relayouts",), freedom=Freedom.BACKWARD, source=SPECIFICATION, draw=_draw_batch_norm, cost=_cost)
 def batch_norm_training(operand: Array, scale: Array, offset: Array, *, epsilon: float, feature_index: int) -> Any:
     """Normalise each feature by its own mean and variance over all other dimensions; gives those two as well.
 
@@ -140,8 +141,8 @@ def batch_norm_inference_shape(operand: Shape, scale: Shape, offset: Shape, mean
 
 
 @op(batch_norm_inference_shape, lowering=_lowering("batch_norm_inference", "batch-norm-inference"),
-    element_types=FLOAT, ulps=64.0, flags=("backward", "relayouts"), source=SPECIFICATION, draw=_draw_batch_norm,
-    cost=_cost)
+    element_types=FLOAT, ulps=64.0, flags=("relayouts",), freedom=Freedom.BACKWARD, source=SPECIFICATION,
+    draw=_draw_batch_norm, cost=_cost)
 def batch_norm_inference(operand: Array, scale: Array, offset: Array, mean: Array, variance: Array, *,
                          epsilon: float, feature_index: int) -> Array:
     """Normalise each feature by a mean and a variance that are given.
@@ -173,7 +174,7 @@ def batch_norm_grad_shape(operand: Shape, scale: Shape, mean: Shape, variance: S
 
 
 @op(batch_norm_grad_shape, lowering=_lowering("batch_norm_grad", "batch-norm-grad"), element_types=FLOAT, ulps=256.0,
-    flags=("backward", "relayouts"), source=SPECIFICATION, draw=_draw_batch_norm, cost=_cost)
+    flags=("relayouts",), freedom=Freedom.BACKWARD, source=SPECIFICATION, draw=_draw_batch_norm, cost=_cost)
 def batch_norm_grad(operand: Array, scale: Array, mean: Array, variance: Array, grad_output: Array, *,
                     epsilon: float, feature_index: int) -> Any:
     """Gradients of batch-norm-training for its operand, scale and offset; mean and variance are given.

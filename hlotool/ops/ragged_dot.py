@@ -20,6 +20,7 @@ from hlotool.ops.contraction import (
 )
 from hlotool.ops.costs import elements_of, flops
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
@@ -141,7 +142,8 @@ def _cost_of_ragged_dot(instruction: HloInstruction) -> int:
 
 
 @op(ragged_dot_shape, lowering=Lowering(_emit_ragged_dot, _lift_ragged_dot, ("chlo.ragged_dot",)), element_types=ANY,
-    ulps=8, flags=("sums", "relayouts"), source=SPECIFICATION, draw=_draw_ragged_dot, cost=_cost_of_ragged_dot)
+    ulps=8, flags=("relayouts",), freedom=Freedom.SUMS, source=SPECIFICATION, draw=_draw_ragged_dot,
+    cost=_cost_of_ragged_dot)
 def ragged_dot(lhs: Array, rhs: Array, group_sizes: Array, *, lhs_contracting_dims: Ints = (),
                rhs_contracting_dims: Ints = (), lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (),
                lhs_ragged_dims: Ints, rhs_group_dims: Ints = (), operand_precision: tuple[str, ...] = (),

@@ -18,6 +18,7 @@ from hlotool.ops.called import (
 from hlotool.ops.costs import elements_of, folds
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import REDUCES, Calls, Flow
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, promoted
 from hlotool.ops.random_programs import ORDERLESS, Draw, shape_text
 from hlotool.ops.registry import op, require
@@ -111,7 +112,7 @@ _cost_of_reduce = folds(_folded)
 @op(reduce_shape, lowering=Lowering(_emit_reduce, _lift_reduce, ("stablehlo.reduce",), ("dimensions", "to_apply")),
     ulps=4.0,
     source=SPECIFICATION, draw=_draw_reduce, agreement=alike, cost=_cost_of_reduce, flow=REDUCES,
-    flags=("relayouts",))
+    flags=("relayouts",), freedom=Freedom.TERMS)
 def reduce(*operands: Array, dimensions: Ints = (), to_apply: Callee) -> Any:
     """Fold the elements along dimensions into initial values: operands are N inputs, then N initial values.
 

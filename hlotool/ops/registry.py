@@ -14,6 +14,7 @@ from hlotool.ops.agreement import Agreement, Place, alike
 from hlotool.ops.costs import Cost, CostRule, Inner, each_element, each_function, moves
 from hlotool.ops.curves import PLAIN, Curve
 from hlotool.ops.flow import COMPUTES, Flow
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.lowering import NO_SUCH_OPERATION, Lowering, refused
 from hlotool.ops.random_programs import Recipe
 from hlotool.ops.smt import Meaning
@@ -117,13 +118,12 @@ class Op:
     #: what it is: elementwise, commutative, collective, ...; of collectives `uniform` ones give every device of a group
     #: the same, and several `combinable` ones may be one; `relayouts` ones may lay their result out unlike their
     #: operands, `mixed` ones take floats of several precisions, `typed` ones mean their own element types, so that no
-    #: wider ones may stand for them. Its place in the error model: of the elementwise ones
-    #: `exact` ones never round; results of `ieee` ones are defined to the last bit; `expanded` ones are computed in
-    #: several steps of the type; `sums` add up products in an order of their own; what is `backward` stable is as
-    #: exact as if its operands had been rounded
+    #: wider ones may stand for them
     flags: frozenset[str] = frozenset()
     #: how values flow through it (see flow.py)
     flow: Flow = COMPUTES
+    #: how correct implementations may differ (see freedom.py)
+    freedom: Freedom = Freedom.EXACT
     #: largest error of a correct implementation, in units in the last place of the result's type
     ulps: float = 0.0
     #: the same for complex results, where several roundings make one number; in units of the larger half
@@ -246,7 +246,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
        replacement: str = "", builder: str = "", agreement: Agreement | None = None,
        boundaries: Callable[[HloInstruction], Mapping[int, Sequence[float]]] | None = None,
        plain: Callable[[HloInstruction], Mapping[str, Any]] | None = None,
-       cost: CostRule | None = None, flow: Flow = COMPUTES,
+       cost: CostRule | None = None, flow: Flow = COMPUTES, freedom: Freedom | None = None,
        curve: Curve = PLAIN, term: Meaning | None = None) -> Callable[[Callable[..., Any]], Op]:
     """Declare an operation: the decorated NumPy function is it.
 
@@ -255,6 +255,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
     defaults; a keyword-only `shape` is the result's shape and no attribute. Lines `C1  text` of the docstring
     are the constraints `<opcode>-c1` ... . The rule `infer` takes operand shapes by position, and by keyword
     those of `declared` and the attributes that it names. Without a lowering it is refused where StableHLO is written.
+    Elementwise operations round where no other freedom is given.
     """
 
     def declare(function: Callable[..., Any]) -> Op:
@@ -274,7 +275,8 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
             constraints={f"{opcode}-c{n}": " ".join(text.split()) for n, text in _CONSTRAINT.findall(doc)},
             element_types=tuple(element_types), flags=frozenset(flags), ulps=ulps, source=source, draw=draw,
             replacement=replacement, builder=builder, agreement=agreement, boundaries=boundaries, plain=plain,
-            cost=cost, flow=flow, curve=curve, smt=term))
+            cost=cost, flow=flow, curve=curve, smt=term,
+            freedom=freedom or (Freedom.ROUNDED if "elementwise" in flags else Freedom.EXACT)))
 
     return declare
 

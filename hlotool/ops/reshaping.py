@@ -12,6 +12,7 @@ from hlotool.ops.conversion import bitcast_elements, declared_array
 from hlotool.ops.costs import is_free, moves
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import FORWARDS, REARRANGES, Elements, Flow
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, i64, i64_array, settled_shape
 from hlotool.ops.movement import transpose_shape
 from hlotool.ops.numbers import from_bits, to_bits
@@ -158,7 +159,7 @@ def _emit_copy(e: Emitter, instruction: HloInstruction, operands: Sequence[Value
 
 
 @op(copy_shape, lowering=Lowering(_emit_copy, _lift_copy, ("tensor.cast", "mhlo.copy")),
-    flags=("elementwise", "exact", "relayouts"), source=SPECIFICATION, cost=moves, flow=FORWARDS)
+    flags=("elementwise", "relayouts"), freedom=Freedom.EXACT, source=SPECIFICATION, cost=moves, flow=FORWARDS)
 def copy(operand: Any) -> Any:
     """The same value, possibly in another layout or memory.
 

@@ -17,6 +17,7 @@ from hlotool.ops.contraction import (
 )
 from hlotool.ops.conversion import cast
 from hlotool.ops.elementwise import SPECIFICATION
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.lowering import Emitter, Lowering, Value, i64_array
 from hlotool.ops.numbers import computed, converted
 from hlotool.ops.random_programs import ORDERLESS, Draw
@@ -92,8 +93,8 @@ def _draw_scaled_dot(d: Draw) -> None:
     d.add("scaled-dot", *sides, *scales, lhs_contracting_dims=(1,), rhs_contracting_dims=(1,))
 
 
-@op(scaled_dot_shape, lowering=Lowering(_emit_scaled_dot), element_types=ANY, ulps=8, flags=("sums", "relayouts"),
-    source=SPECIFICATION, draw=_draw_scaled_dot, cost=cost_of_dot)
+@op(scaled_dot_shape, lowering=Lowering(_emit_scaled_dot), element_types=ANY, ulps=8, flags=("relayouts",),
+    freedom=Freedom.SUMS, source=SPECIFICATION, draw=_draw_scaled_dot, cost=cost_of_dot)
 def scaled_dot(lhs: Array, rhs: Array, lhs_scale: Array, rhs_scale: Array, *, lhs_contracting_dims: Ints = (),
                rhs_contracting_dims: Ints = (), lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (),
                operand_precision: tuple[str, ...] = (), shape: Shape) -> Array:

@@ -15,6 +15,7 @@ from hlotool.ops.choice import total_order
 from hlotool.ops.costs import elements_of, flops, folds
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import Calls, Elements, Flow
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64
 from hlotool.ops.numbers import wide_dtype
 from hlotool.ops.random_programs import Draw, Undrawable
@@ -97,7 +98,8 @@ _cost_of_sort = folds(_comparisons)
 @op(sort_shape, lowering=Lowering(_emit_sort, _lift_sort, ("stablehlo.sort",), ("dimensions", "to_apply")),
     source=SPECIFICATION,
     draw=_draw_sort, agreement=alike, cost=_cost_of_sort,
-    flow=Flow(Elements.ASSEMBLED, calls=Calls.COMPARATOR, updates=(0, None)), flags=("mixed",))
+    flow=Flow(Elements.ASSEMBLED, calls=Calls.COMPARATOR, updates=(0, None)), flags=("mixed",),
+    freedom=Freedom.TIES)
 def sort(*operands: Array, dimensions: tuple[int, ...], is_stable: bool = False, to_apply: Callee) -> Any:
     """Sort the lines along a dimension, all operands together, so that to_apply(earlier, later) never fails backwards.
 

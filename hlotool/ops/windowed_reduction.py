@@ -20,6 +20,7 @@ from hlotool.ops.costs import Cost, Inner, elements_of, folds, traffic
 from hlotool.ops.dilated_windows import emit_select_and_scatter
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import REDUCES
+from hlotool.ops.freedom import Freedom
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, i64_tensor, promoted
 from hlotool.ops.random_programs import ORDERLESS, Draw, Undrawable
 from hlotool.ops.reduction import Ints, gathered, halves, promoted_operands, require_one_size
@@ -139,7 +140,7 @@ _cost_of_reduce_window = folds(_folded_in_windows)
 @op(reduce_window_shape, lowering=Lowering(
     _emit_reduce_window, _lift_reduce_window, ("stablehlo.reduce_window",), ("to_apply",), {"window": _is_forward}),
     ulps=4.0, source=SPECIFICATION, draw=_draw_reduce_window, agreement=alike,
-    cost=_cost_of_reduce_window, flow=REDUCES, flags=("mixed",))
+    cost=_cost_of_reduce_window, flow=REDUCES, flags=("mixed",), freedom=Freedom.WINDOWS)
 def reduce_window(*operands: Array, window: Window = Window(), to_apply: Callee) -> Any:  # noqa: B008
     """Fold the elements under each place of a window: operands are N inputs, then N initial values.
 

@@ -6,7 +6,8 @@ them. What the first module allows (hlotool.numerics.judgement) is what the seco
     agree    every element is equal, within rounding, or better than the types ask for
     differ   some are not; `kind` says whether wrong or a non-finite fold
     none     nothing was decided: an executor failed, nothing depends on the arguments or all is NaN (vacuous), or of
-             some result more than half is left open by all sets of arguments (ill-conditioned, range end)
+             some result more than half is left open by all sets of arguments (ill-conditioned, left open by the
+             specification, range end)
 """
 
 from __future__ import annotations
@@ -412,7 +413,7 @@ class _Work:
                     found = self._find(case, name, device, result, found)
                 self.found.counts.update(found.counts)
                 self._open.note((name, device, result), found)
-                if self._open_arguments is None and found.kind is Kind.ILL_CONDITIONED:
+                if self._open_arguments is None and found.kind in (Kind.ILL_CONDITIONED, Kind.OPEN):
                     self._open_arguments = case.arguments.values
         return True
 

@@ -2,7 +2,7 @@
 
     verdict        agree, differ or none
     kind           equal, within rounding, excess precision; wrong, non-finite fold; failed, vacuous, ill-conditioned,
-                   range end
+                   left open by the specification, range end
     basis          proved, enumerated (all arguments there are) or sampled; open: what is left undecided, in words
     instruction    the instruction to blame (null: none), its line, and the iteration of the loop that it stands in
     worst          the worst element: its result, device and index, both values and the one at higher precision

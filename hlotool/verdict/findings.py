@@ -69,7 +69,8 @@ class Comparison:
     #: elements of results, and how many of them no set of arguments decided
     elements: int = 0
     undecided: int = 0
-    #: why nothing is decided of a result although it was compared: ill-conditioned, range end; arguments of that
+    #: why nothing is decided of a result although it was compared: ill-conditioned, left open, range end; arguments of
+    #: that
     open_kind: str = ""
     open_arguments: list[list[Array]] | None = None
     #: sides of choices that no arguments have taken: "select %s: on_true"
@@ -116,7 +117,11 @@ class Comparison:
             return "failed"
         if self.vacuous or self.open_kind:
             return "vacuous" if self.vacuous else self.open_kind
-        return next((str(k) for k in reversed(Kind) if self.counts[str(k)] and k < Kind.ILL_CONDITIONED), "equal")
+        if self.counts[str(Kind.OPEN)]:
+            return str(Kind.OPEN)
+        decided = next((k for k in reversed(Kind) if self.counts[str(k)] and k < Kind.ILL_CONDITIONED), Kind.EQUAL)
+        # What lies within a spread that leaves no digit is not equal.
+        return str(max(decided, Kind.WITHIN) if self.counts[str(Kind.ILL_CONDITIONED)] else decided)
 
     @property
     def basis(self) -> Basis:

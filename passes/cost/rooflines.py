@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from hlotool.ops import Cost, is_a
+from hlotool.ops import Cost, Freedom, freedom_of
 from hlotool.passes.cost.module_costs import CostRow, ModuleCost
 
 
@@ -77,7 +77,7 @@ def _row_times(cost: ModuleCost, device: Device) -> Iterator[RowTime]:
     """Yield each instruction's least times on a device."""
     for row in cost.rows:
         products = [(p.instruction.operands[0].shape.element_type, p.once.flops * p.executions // row.executions)
-                    for p in cost.parts(row) if is_a(p.instruction, "sums") and row.executions]
+                    for p in cost.parts(row) if freedom_of(p.instruction) is Freedom.SUMS and row.executions]
         yield RowTime(row, _compute_seconds(row.once, products, device) * row.executions,
                       row.once.bytes / device.bandwidth * row.executions)
 

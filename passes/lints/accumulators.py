@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction, ReplicaGroups
-from hlotool.ops import flow_of, is_a, opcodes, source_of, value_of
+from hlotool.ops import Freedom, flow_of, freedom_of, opcodes, source_of, value_of
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.numerics import is_narrow
 from hlotool.passes.lints.rule import Finding, rule
@@ -106,7 +106,7 @@ def _wide(view: View, part: HloInstruction) -> HloInstruction | None:
     if part.opcode != "convert":
         return None
     source = view.origin(part.operands[0])
-    is_sum = is_a(source, "sums") or flow_of(source).folds
+    is_sum = freedom_of(source) is Freedom.SUMS or flow_of(source).folds
     return source if is_sum and source.shape.is_array and source.shape.element_type == "f32" else None
 
 

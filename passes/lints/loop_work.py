@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.ops import Calls, flow_of, opcodes, with_flag
+from hlotool.ops import Calls, Freedom, flow_of, opcodes, with_freedom
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, rule
 
 #: operations that are worth moving out of a loop
-_EXPENSIVE = with_flag("sums") | with_flag("backward") | {"sort", "reduce-window"} | opcodes(
+_EXPENSIVE = with_freedom(Freedom.SUMS, Freedom.BACKWARD) | {"sort", "reduce-window"} | opcodes(
     lambda flow: flow.exchanges and flow.step is None)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloInstruction, Shape
-from hlotool.ops import OPS, flow_of, is_a, with_flag
+from hlotool.ops import OPS, Freedom, flow_of, freedom_of, with_freedom
 from hlotool.passes.lints.module_view import View, readable
 from hlotool.passes.lints.rule import Finding, Scope, rule
 
@@ -90,7 +90,8 @@ def materialised_broadcast(view: View, instruction: HloInstruction, *, bytes: in
             or size < 8 * view.bytes(operand.shape):
         return
     for user in view.users(instruction):
-        if view.is_scheduled or is_a(user, "sums") or user.opcode in ("sort", "custom-call") or flow_of(user).exchanges:
+        reads_all = freedom_of(user) is Freedom.SUMS or user.opcode in ("sort", "custom-call")
+        if view.is_scheduled or reads_all or flow_of(user).exchanges:
             what = "is read outside of fusions" if view.is_scheduled else f"is read by a {user.opcode}"
             yield Finding(instruction, f"{operand.shape.text(False)} becomes {readable(size)}, which {what}",
                           help=f"let {user.name} take {operand.name}")
@@ -100,7 +101,7 @@ def materialised_broadcast(view: View, instruction: HloInstruction, *, bytes: in
 #: element types that most accelerators emulate or lack
 _WIDE = frozenset({"f64", "c128"})
 #: operations that do much arithmetic for each element
-_HOT = with_flag("sums") | with_flag("backward")
+_HOT = with_freedom(Freedom.SUMS, Freedom.BACKWARD)
 
 
 @rule("W203", "wide-hot-path", on=Scope.MODULE, severity=Severity.INFO)

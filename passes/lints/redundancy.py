@@ -7,7 +7,7 @@ from typing import Any
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.ops import OPS, Calls, Effects, Elements, flow_of, is_tied, opcodes, with_flag
+from hlotool.ops import OPS, Calls, Effects, Elements, Freedom, flow_of, is_tied, opcodes, with_freedom
 from hlotool.passes.lints.edits import Change, bypassed, fix_of, removed, removed_computation
 from hlotool.passes.lints.module_view import View, readable
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
@@ -200,7 +200,7 @@ _FREE = opcodes(lambda flow: flow.is_free) | {"iota", "broadcast"}
 #: operations that are cheaper to repeat than to keep
 _CHEAP = _FREE | opcodes(lambda flow: flow.forwards or flow.elements is Elements.GIVEN)
 #: operations that cost more than reading and writing each element once
-_HEAVY = with_flag("sums") | with_flag("backward") | {"gather"} | opcodes(lambda flow: flow.calls is not Calls.NONE)
+_HEAVY = with_freedom(Freedom.SUMS, Freedom.BACKWARD) | {"gather"} | opcodes(lambda flow: flow.calls is not Calls.NONE)
 
 
 @rule("W104", "duplicate-instruction", on=Scope.COMPUTATION, severity=Severity.INFO, fix=Fixability.SAFE, tidied=True)

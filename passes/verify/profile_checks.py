@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Literal, Position, Raw, Shape
-from hlotool.ops import ASYNC_STEPS, Effect, opcodes, with_flag
+from hlotool.ops import ASYNC_STEPS, Effect, Freedom, opcodes, with_flag, with_freedom
 from hlotool.passes.codes import (
     BROADCAST_ORDER,
     ELIDED,
@@ -142,7 +142,7 @@ def verify_strict(module: HloModule) -> Iterator[Diagnostic]:
 
 #: operations that pass values through or have a say of their own about precision: they may take several floats.
 #: Source: XLA, hlo_verifier.cc, CheckMixedPrecisionOperands
-_PASSES_THROUGH = with_flag("mixed") | with_flag("sums") | with_flag("opaque") | opcodes(
+_PASSES_THROUGH = with_flag("mixed") | with_freedom(Freedom.SUMS) | with_flag("opaque") | opcodes(
     lambda flow: flow.packs or flow.enters or bool(flow.effect & Effect.HOST))
 
 

@@ -8,7 +8,7 @@ import pytest
 import hlotool
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import Program, evaluate_program, run_limit
-from hlotool.numerics import Evidence, Kind, Policy, Way, computed, evidence
+from hlotool.numerics import Draws, Evidence, Kind, Policy, Way, computed, evidence
 from hlotool.numerics.evidence import CONFIRMING, FEWEST, FEWEST_TO_CONFIRM, FIRST
 from hlotool.verdict import Watch, compare
 
@@ -95,8 +95,8 @@ def test_what_a_sample_does_not_give_is_left_out() -> None:
     """As of an instruction of a loop that runs less often in a sample."""
     given = {"own": np.float32(1), "shadow": None, 0: np.float32(1.5)}
     found = Evidence(gathered().program, (), source=lambda way: [[given.get(way)]]).known(0, 0)
-    assert found.shadow is None and found.samples == [np.float32(1.5)] and found.strict is not None
-    assert not list(found.strict())
+    assert found.shadow is None and found.samples == [np.float32(1.5)] and found.others is not None
+    assert not list(found.others(Draws.STRICT))
 
 
 def test_a_verdict_by_few_samples_agrees_but_does_not_accuse(clock: list[float]) -> None:

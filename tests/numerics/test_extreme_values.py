@@ -146,10 +146,11 @@ def test_zeros_of_padding_may_be_multiplied_with_infinity_or_not() -> None:
     assert judge(given, finite).is_wrong
 
 
-def test_the_size_of_infinity_and_nan_is_either() -> None:
+def test_the_size_of_infinity_and_nan_is_infinite() -> None:
+    """C99, Annex G: that is no rounding, so a size that is NaN is a difference."""
     text = "HloModule m\nENTRY e { z = c64[2] parameter(0)\n  ROOT s = f32[2] abs(z) }"
     evidence = evidence_of(text, np.complex64([complex(np.inf, np.nan), 3 + 4j]))
-    assert judge(np.float32([np.nan, 5]), evidence).kind is Kind.ILL_CONDITIONED
+    assert judge(np.float32([np.nan, 5]), evidence).kind is Kind.NON_FINITE
     assert judge(np.float32([np.inf, 5]), evidence).kind is Kind.EQUAL
     assert judge(np.float32([np.inf, np.nan]), evidence).kind is Kind.NON_FINITE
 

@@ -9,7 +9,7 @@ import pytest
 
 import hlotool
 from hlotool.execution import Program, evaluate_program
-from hlotool.numerics import Known, judge, sample_program, shadow_program
+from hlotool.numerics import Draws, Known, judge, sample_program, shadow_program
 
 INF, NAN = np.inf, np.nan
 CONSTANT = "ENTRY e { x = TYPE[1] parameter(0)  c = TYPE[1] constant({NUMBER})  ROOT r = TYPE[1] "
@@ -51,11 +51,11 @@ def is_wrong(text: str, arguments: list[Any], given: Any) -> bool:
     program = Program(hlotool.parse(text))
     rows = [[np.array(a).astype(s.dtype.numpy) for a, s in zip(arguments, program.parameters, strict=True)]]
 
-    def drawn(count: int, strict: bool) -> list[np.ndarray]:
-        return [sample_program(program, rows, seed, strict=strict)[0][0] for seed in range(count)]
+    def drawn(count: int, draws: Draws) -> list[np.ndarray]:
+        return [sample_program(program, rows, (draws, seed))[0][0] for seed in range(count)]
 
-    evidence = Known(evaluate_program(program, rows)[0][0], shadow_program(program, rows)[0][0], drawn(16, False),
-                        lambda: drawn(8, True))
+    evidence = Known(evaluate_program(program, rows)[0][0], shadow_program(program, rows)[0][0],
+                     drawn(16, Draws.ALL), lambda draws: drawn(8, draws))
     return judge(np.array(given).astype(program.results[0].dtype.numpy), evidence).is_wrong
 
 

@@ -9,7 +9,7 @@ import pytest
 import hlotool
 from hlotool.execution import Program, evaluate_program
 from hlotool.ir import DTYPES
-from hlotool.numerics import Judgement, Kind, Known, judge, sample_program, shadow_program
+from hlotool.numerics import Draws, Judgement, Kind, Known, judge, sample_program, shadow_program
 from hlotool.verdict.boundary_arguments import _beside
 
 
@@ -20,11 +20,11 @@ def program_of(body: str, computations: str = "") -> Program:
 def evidence_of(program: Program, arguments: list[np.ndarray], *, seeds: int = 6) -> Known:
     rows = [arguments]
 
-    def samples(count: int, strict: bool = False) -> list[np.ndarray]:
-        return [sample_program(program, rows, seed, strict=strict)[0][0] for seed in range(count)]
+    def samples(count: int, draws: Draws) -> list[np.ndarray]:
+        return [sample_program(program, rows, (draws, seed))[0][0] for seed in range(count)]
 
-    return Known(evaluate_program(program, rows)[0][0], shadow_program(program, rows)[0][0], samples(seeds),
-                    lambda: samples(2, strict=True))
+    return Known(evaluate_program(program, rows)[0][0], shadow_program(program, rows)[0][0],
+                 samples(seeds, Draws.ALL), lambda draws: samples(2, draws))
 
 
 def verdict(program: Program, arguments: list[np.ndarray], given: np.ndarray) -> Judgement:

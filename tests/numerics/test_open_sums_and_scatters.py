@@ -8,7 +8,7 @@ import pytest
 
 from hlotool import parse
 from hlotool.execution import Program, evaluate_program
-from hlotool.numerics import sample_program
+from hlotool.numerics import Draws, sample_program
 from hlotool.numerics.overflow import OpenEnds
 
 DOT = ("HloModule m\nENTRY e {{\n  x = {0}[2] parameter(0)\n  y = {0}[2] parameter(1)\n"
@@ -83,4 +83,4 @@ def test_a_product_that_is_handed_on_may_stay_unrounded(between: str) -> None:
     row = [np.float32([v, v]) for v in (1e30, 1e30, -sign * np.inf)]
     found = {float(v) for seed in range(12) for v in sample_program(program, [row], seed)[0][0] if not np.isnan(v)}
     assert found == {-sign * np.inf}
-    assert all(np.isnan(sample_program(program, [row], seed, strict=True)[0][0]).all() for seed in range(4))
+    assert all(np.isnan(sample_program(program, [row], (Draws.STRICT, seed))[0][0]).all() for seed in range(4))

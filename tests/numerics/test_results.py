@@ -11,6 +11,7 @@ import hlotool
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import TIMEOUT, UNSUPPORTED, Executor, Program, executor_named, run_program
 from hlotool.numerics import (
+    Draws,
     Evidence,
     Kind,
     Way,
@@ -114,5 +115,5 @@ def test_infeeds_reach_the_samples() -> None:
     text = """ENTRY e { t = token[] after-all()  f = (f32[2], token[]) infeed(t)
       x = f32[2] get-tuple-element(f), index=0  ROOT r = f32[2] tanh(x) }"""
     found = Evidence(Program(hlotool.parse(text)), [[]], infeed=[[(np.float32([1, 2]))]])
-    ways: list[Way] = ["own", "shadow", 0, 1, -1]
+    ways: list[Way] = ["own", "shadow", 0, 1, *((draws, 0) for draws in Draws)]
     assert functools.reduce(np.logical_and, [np.allclose(found.results(w)[0][0], np.tanh([1, 2])) for w in ways])

@@ -7,7 +7,7 @@ import pytest
 
 import hlotool
 from hlotool.execution import Program
-from hlotool.numerics import sample_program
+from hlotool.numerics import Draws, sample_program
 
 FOUR = "".join(f"{name} = f32[1] parameter({n})\n" for n, name in enumerate("wxyz"))
 
@@ -15,7 +15,8 @@ FOUR = "".join(f"{name} = f32[1] parameter({n})\n" for n, name in enumerate("wxy
 def samples(body: str, *values: float, strict: bool = False) -> set[float]:
     program = Program(hlotool.parse(f"HloModule m\nENTRY e {{\n{FOUR}{body}\n}}\n"))
     row = [np.float32([v]) for v in (*values, 0, 0, 0, 0)[:4]]
-    return {float(sample_program(program, [row], seed, strict=strict)[0][0][0]) for seed in range(24)}
+    draws = Draws.STRICT if strict else Draws.ALL
+    return {float(sample_program(program, [row], (draws, seed))[0][0][0]) for seed in range(24)}
 
 
 SUM = "a = f32[1] add(w, x)\nROOT r = f32[1] add(a, y)"
