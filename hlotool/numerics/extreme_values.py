@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from hlotool.execution import leaves
-from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, dtype_of_numpy, reachable
+from hlotool.ir import HloComputation, HloInstruction, HloModule, dtype_of_numpy, reachable
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics.allowance import terms
 from hlotool.numerics.judgement import Judgement, Kind
@@ -34,7 +34,7 @@ _IN_PLACE = with_flag("elementwise") | {"broadcast"} | opcodes(
     lambda flow: flow.elements is Elements.GIVEN and not flow.effect)
 #: how near to the value at higher precision a value is that has avoided an overflow
 _NEAR = 1e-2
-#: ordinary numbers: at least this from 0 and at most its reciprocal; fewer in types of short range (`_ordinary_range`)
+#: ordinary numbers: at least this from 0 and at most its reciprocal; less in types of short range (`_are_ordinary`)
 _ORDINARY = 1e-9
 
 
@@ -132,14 +132,9 @@ def _are_ordinary(array: Array) -> Array:
     if kind.family not in ("float", "complex"):
         return np.ones(array.shape, np.bool_)
     sizes = np.abs(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64))
-    least, most = _ordinary_range(kind.component)
-    return np.asarray((sizes == 0) | ((sizes >= least) & (sizes <= most)))
-
-
-def _ordinary_range(kind: DType) -> tuple[float, float]:
-    """Return the least and the largest ordinary magnitude of a type: the square of the largest is far from overflow."""
-    largest, _, smallest, _ = limits(kind)
-    return max(_ORDINARY, 4 * smallest), min(1 / _ORDINARY, math.sqrt(largest) / 2)
+    # The square of an ordinary number is far from overflow; small numbers of types of short range are drawn everywhere.
+    most = min(1 / _ORDINARY, math.sqrt(limits(kind.component)[0]) / 2)
+    return np.asarray((sizes == 0) | ((sizes >= _ORDINARY) & (sizes <= most)))
 
 
 def is_elementwise(instructions: Iterable[HloInstruction]) -> bool:
