@@ -146,6 +146,8 @@ class Asker:
             if found.times and self.limit.is_over and future.cancel():
                 continue
             seen = future.result()
+            if found.times and seen.is_unknown and self.limit.is_over:
+                continue  # it was ended, and says nothing
             found.times += 1
             found.unknown += seen.is_unknown
             if self.sign in seen.signs or (not self.sign and seen.signs):

@@ -33,7 +33,7 @@ class Side:
     """One of the modules, with the values of its entry."""
 
     module: HloModule
-    #: instructions that some argument changes: others are not cut off, so that what is kept is computed as it was
+    #: instructions that some argument changes
     moving: set[HloInstruction]
     #: of every instruction with a value: the arrays of each device
     arrays: dict[HloInstruction, list[list[Array]]]
@@ -69,7 +69,9 @@ class Side:
             instruction = waiting.pop()
             if instruction in seen or instruction in cut:
                 continue
-            is_shared = instruction in self.moving and self.classes.get(instruction) in shared
+            # Constants, and what is one operation away from them, cost no more than the parameter that stands for them.
+            is_far = instruction in self.moving or any(o.operands for o in instruction.operands)
+            is_shared = is_far and self.classes.get(instruction) in shared
             if is_shared or instruction.opcode == "parameter":
                 cut.add(instruction)
             else:
