@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import Program, is_ours
+from hlotool.execution import CRASH, Program, is_ours
 from hlotool.ir import HloModule
 from hlotool.passes.read import parse
 from hlotool.reduction.candidate import Candidate
@@ -69,8 +69,12 @@ class Bundle:
     issue: str = ""
 
     def is_shown_by(self, seen: Observation) -> bool:
-        """Return True if an asking of the test shows the failure; of wrong values any kind does."""
-        return self.sign in seen.signs or (type(self.test) is WrongResult and bool(seen.signs))
+        """Return True if an asking of the test shows the failure.
+
+        Of wrong values any kind does, and of crashes any place in the compiler: both change with its version.
+        """
+        is_crash = self.sign.startswith(f"{CRASH} ") and any(s.startswith(f"{CRASH} ") for s in seen.signs)
+        return self.sign in seen.signs or is_crash or (type(self.test) is WrongResult and bool(seen.signs))
 
     def as_bytes(self) -> bytes:
         """The archive."""

@@ -59,4 +59,5 @@ def test_a_finding_shows_again(path: pathlib.Path) -> None:
     if SHOWN_IN[path.stem] != "both" and not jaxlib.__version__.startswith("0.10."):
         pytest.skip(f"{path.stem} is mended in newer versions")
     found = held(path)
-    assert found.is_shown_by(found.test.look(found.candidate))
+    # Where a result is what memory held before, it may be right by chance.
+    assert any(found.is_shown_by(found.test.look(found.candidate)) for _ in range(5))
