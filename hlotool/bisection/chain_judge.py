@@ -471,13 +471,15 @@ class _ChainJudge:
             return
         if found is not None:
             verdict.rule = _rule_of(verdict, found)
-            verdict.blame = found if found.is_confirmed else None
+            verdict.blame = found if found.place is not None else None
 
     def _report(self, verdict: PassVerdict, difference: Difference) -> None:
         """Add the finding about a pass that is wrong."""
         said = f"{verdict.changed_by} changes what {self.chain.name} computes"
-        if verdict.blame is None:
-            verdict.diagnostics.append(Diagnostic(PASS_IS_WRONG, f"{said}: {difference}", filename=verdict.after.path))
+        if verdict.blame is None or verdict.blame.place is None:
+            where = f"; the modules part {verdict.blame}" if verdict.blame is not None else ""
+            verdict.diagnostics.append(Diagnostic(PASS_IS_WRONG, f"{said}: {difference}{where}",
+                                                  filename=verdict.after.path))
             return
         frame = pair_diagnostic(verdict.blame)
         verdict.diagnostics.append(replace(frame, code=PASS_IS_WRONG, message=f"{said}, first at {verdict.blame.place}",
@@ -498,7 +500,7 @@ def _rule_of(verdict: PassVerdict, blame: PairBlame) -> str:
     """
     if verdict.before.module is None or verdict.after.module is None:
         return ""
-    after = blame.place.instruction
+    after = blame.shown_at.instruction
     starts = [blame.partner] if blame.partner is not None else []
     starts += [i for c in verdict.before.module.computations for i in c.instructions
                if i.shape == after.shape and i not in starts]

@@ -65,7 +65,9 @@ def guilt(verdict: PassVerdict) -> Iterator[str]:
 def guilty_facts(verdict: PassVerdict) -> Iterator[tuple[str, str]]:
     """Return the known facts about a fault, by name."""
     yield "file", Path(verdict.after.path).name
-    if verdict.blame is not None:
+    if verdict.blame is not None and verdict.blame.place is None:
+        yield "instruction", str(verdict.blame)
+    if verdict.blame is not None and verdict.blame.place is not None:
         place = verdict.blame.place
         line = f", line {place.line[0]}" if place.line[0] else ""
         partner = f", which stands for {verdict.blame.partner.name}" if verdict.blame.partner is not None else ""
@@ -90,7 +92,7 @@ def sentence(verdict: PassVerdict) -> str:
     if verdict.verdict == "none":
         return f"no verdict, {verdict.reason}"
     if verdict.up_to:
-        where = f" at {verdict.blame.place}" if verdict.fold is not None and verdict.blame is not None else ""
+        where = f" {verdict.blame}" if verdict.fold is not None and verdict.blame is not None else ""
         rule = f" by the rule {verdict.rule.split(': ')[0]}" if verdict.fold is not None and verdict.rule else ""
         return f"agrees up to {_listed(verdict.up_to)}{where}{rule}, on {sets}"
     return f"agrees bit for bit, on {sets}"
@@ -140,6 +142,7 @@ def chain_record(found: ChainVerdict) -> dict[str, Any]:
 
 def pass_record(verdict: PassVerdict) -> dict[str, Any]:
     """Return the record of one pass."""
+    place = verdict.blame.place if verdict.blame is not None else None
     return {
         "pass": verdict.changed_by, "pipeline": verdict.after.name.pipeline or None,
         "before": verdict.before.path, "after": verdict.after.path, "unread": [d.path for d in verdict.gap],
@@ -147,9 +150,9 @@ def pass_record(verdict: PassVerdict) -> dict[str, Any]:
         "said": sentence(verdict), "rule": verdict.rule or None, "reason": verdict.reason or None,
         "arguments": {"sets": len(verdict.inputs), "kinds": list(dict.fromkeys(verdict.inputs))},
         "elements": dict(verdict.counts), "instructions": list(verdict.sizes[:2]),
-        "instruction": _instruction(verdict), "place": verdict.blame.place.as_json() if verdict.blame else None,
+        "instruction": _instruction(verdict), "place": place.as_json() if place else None,
         "partner": verdict.blame.partner.name if verdict.blame and verdict.blame.partner else None,
-        "confirmed": verdict.blame.is_confirmed if verdict.blame else None,
+        "confirmed": verdict.blame.place is not None if verdict.blame else None,
         "worst": _difference(verdict.shown) if verdict.shown else None,
         "noted": [_difference(d) for d in verdict.noted[:4]],
         "diagnostics": [{"code": d.code, "message": d.message, "file": d.filename} for d in verdict.diagnostics],
@@ -157,7 +160,8 @@ def pass_record(verdict: PassVerdict) -> dict[str, Any]:
 
 
 def _instruction(verdict: PassVerdict) -> str | None:
-    return verdict.blame.place.instruction.name if verdict.blame is not None else None
+    place = verdict.blame.place if verdict.blame is not None else None
+    return place.instruction.name if place is not None else None
 
 
 def _difference(found: Difference) -> dict[str, Any]:

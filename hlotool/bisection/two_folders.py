@@ -117,7 +117,7 @@ def partings_text(found: Sequence[Parting], alone: Sequence[str]) -> str:
             lines.append(f"    there: {sentence(first)}")
         if wrong is not None:
             lines.append(f"  the first that computes something else: after {wrong.after.label}"
-                         + (f", at {wrong.blame.place}" if wrong.blame is not None else ""))
+                         + (f", {wrong.blame}" if wrong.blame is not None else ""))
             lines.append(f"    {wrong.shown}")
         for side in ("left", "right"):
             only = [label for label, where in each.alone if where == side]

@@ -14,5 +14,8 @@ PARTS_HERE = define("E134", "executors-part-here", "The instruction's value is w
                                                    "given is right.")
 PARTS_TOGETHER = define("E135", "executors-part-together", "The instruction's value is wrong on an executor where it "
                                                            "is compiled together with others: a fold or a fusion.")
-MODULES_PART = define("E140", "modules-part-here", "The second module's instruction has another value than what stands "
-                                                   "for it in the first, and the results differ because of it.")
+MODULES_PART = define("E140", "modules-part-here", "On the first module's values of its operands, the second module's "
+                                                   "instruction has another value than what stands for it in the "
+                                                   "first, and the results differ because of it.")
+NOT_DECIDED = define("E142", "guilty-not-decided", "The results of two modules differ, and no instruction is proven "
+                                                   "guilty; the place is one whose value differs.")

@@ -130,7 +130,7 @@ def locator(one: Program, other: Program | None, *, seconds: float = _LOCATE) ->
 def _is_cause(one: Program, other: Program | None, doubt: Doubt, seconds: float) -> bool | None:
     if doubt.executor == "reference":
         pair = blame_pair(one, other, doubt.arguments, seconds=seconds) if other is not None else None
-        return pair.is_fed_ordinary if pair is not None and pair.is_confirmed else None
+        return pair.is_fed_ordinary if pair is not None and pair.place is not None else None
     for program in (one,) if other is None else (other, one):
         wrong = blame(program, doubt.arguments, executor_named(doubt.executor), seconds=seconds)
         if wrong is not None:
@@ -150,7 +150,7 @@ def _is_alone(wrong: Blame) -> bool:
 def name_instruction(found: Comparison, one: Program, other: Program | None, *, seconds: float = _NAME) -> None:
     """Put the instruction to blame into a comparison that found a difference or a failure, and say so at its place.
 
-    Where none is found (the programs do not run in parts, or time is over), it is the one that makes the result.
+    Where none is proven to be guilty, none is put in, and the diagnostic is at the one that makes the result.
     """
     worst = found.worst
     if worst is None or found.witness is None:
@@ -164,10 +164,11 @@ def name_instruction(found: Comparison, one: Program, other: Program | None, *, 
         found.diagnostics.extend(d for d in error.diagnostics if d not in found.diagnostics)
     if named is None:
         place = InstructionPlace((other or one).module, result_maker((other or one).module.entry.root, worst.result))
-        named = place, at_place(DIFFERENCE, f"result {worst.result} differs, which {place} makes", place)
-    place, frame = named
-    found.instruction, found.line = place.instruction.name, place.line[0]
-    found.iteration = place.iterations[-1] if place.iterations else None
+        named = None, at_place(DIFFERENCE, f"result {worst.result} differs, which {place} makes", place)
+    guilty, frame = named
+    if guilty is not None:
+        found.instruction, found.line = guilty.instruction.name, guilty.line[0]
+        found.iteration = guilty.iterations[-1] if guilty.iterations else None
     said = Note(f"{found.left} and {found.right} differ: {worst}")
     found.diagnostics[:] = [d for d in found.diagnostics if d.code != DIFFERENCE]
     found.diagnostics.append(replace(frame, notes=(said, *frame.notes)))
@@ -192,7 +193,7 @@ def _name_refused(found: Comparison, one: Program, other: Program | None, second
 
 
 def _searched(found: Comparison, one: Program, other: Program | None, seconds: float
-              ) -> tuple[InstructionPlace, Diagnostic] | None:
+              ) -> tuple[InstructionPlace | None, Diagnostic] | None:
     worst, witness = found.worst, found.witness
     assert worst is not None and witness is not None
     if other is not None:

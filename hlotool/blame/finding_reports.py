@@ -24,6 +24,7 @@ from hlotool.blame.codes import (
     MAKES_NAN,
     MASKED_NAN,
     MODULES_PART,
+    NOT_DECIDED,
     PARTS_HERE,
     PARTS_TOGETHER,
 )
@@ -134,31 +135,38 @@ def blame_diagnostic(blame: Blame) -> Diagnostic:
 
 
 def pair_diagnostic(pair: PairBlame) -> Diagnostic:
-    """The instruction by which the second module computes something else, as an error."""
-    place, notes = pair.place, []
-    if pair.partner is None:
-        message = f"result {pair.result} differs, which {place} makes: {pair.judgement}"
-        notes.append(Note("no instruction before it stands for one of the first module and has another value"))
-    else:
-        message = f"{place} differs from {pair.partner.name} of the first module: {pair.judgement}"
-        notes.append(Note("with the first module's value in its place, the results are those of the first module"
-                          if pair.is_confirmed else "it is the first that differs; other instructions matter as well"))
-    return at_place(MODULES_PART, message, place, notes=tuple(notes))
+    """The instruction by which the second module computes something else, or where it comes to do so, as an error."""
+    if pair.place is None or pair.partner is None:
+        assert pair.between is not None
+        return at_place(NOT_DECIDED, f"result {pair.result} differs, and which instruction is guilty is not decided: "
+                        f"{pair.judgement}", pair.between[1],
+                        notes=(Note(f"the modules part {pair}"),
+                               Note("no instruction gives another value on the first module's values of its operands, "
+                                    "with the results right once it has the first module's value")))
+    notes = (Note("on the first module's values of its operands it gives another value"),
+             Note("with the first module's value in its place, the results are those of the first module"))
+    return at_place(MODULES_PART, f"{pair.place} differs from {pair.partner.name} of the first module: "
+                    f"{pair.judgement}", pair.place, notes=notes)
 
 
 def pair_record(left: str, right: str, pair: PairBlame | None, **more: Any) -> dict[str, Any]:
-    """The record of two modules: the fields of a place in the second one, and
+    """The record of two modules: the fields of a place in the second one, all null where no instruction is named, and
 
-    partner      the first module's instruction that stands for it; null: none does
-    confirmed    whether the first module's value in its place makes the results equal
+    partner      the first module's instruction that stands for it
+    confirmed    true: on the first module's values of its operands it gives another value, and with the first module's
+                 value in its place the results are equal; false: no instruction is named
+    between      where none is named: names of instructions that have the first module's values, and one that has not
     """
     if pair is None:
         return {"module": right, "against": left, "verdict": "agree", **dict.fromkeys(PLACE), "findings": [], **more}
     at, judgement = pair.judgement.worst, pair.judgement
-    found = {"kind": str(judgement.kind), "code": MODULES_PART, **pair.place.as_json(), "reason": str(judgement),
-             "index": list(at), "value": number(judgement.given[at]) if judgement.kinds.size else None,
+    place = dict.fromkeys(PLACE) if pair.place is None else pair.place.as_json()
+    found = {**place, "kind": str(judgement.kind), "code": NOT_DECIDED if pair.place is None else MODULES_PART,
+             "reason": str(judgement), "index": list(at), "device": pair.device,
+             "value": number(judgement.given[at]) if judgement.kinds.size else None,
              "reference": number(judgement.reference[at]) if judgement.kinds.size else None,
-             "partner": pair.partner.name if pair.partner is not None else None, "confirmed": pair.is_confirmed,
+             "partner": pair.partner.name if pair.partner is not None else None, "confirmed": pair.place is not None,
+             "between": [[str(p) for p in pair.between[0]], str(pair.between[1])] if pair.between else None,
              "result": pair.result, "seconds": round(pair.seconds, 3)}
     return {"module": right, "against": left, "verdict": "differ", **found, "findings": [found], **more}
 

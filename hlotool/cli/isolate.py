@@ -104,8 +104,9 @@ def _isolate_pair(one: Loaded, other: Loaded, args: argparse.Namespace, sources:
     elif found.is_clean:
         print(f"{visible(one.name)} and {visible(other.name)}: all results agree on {inputs} arguments")
     else:
-        at = f"part at {found.place}" if found.place is not None else "differ"
-        print(f"{visible(one.name)} and {visible(other.name)} {at}, on {inputs} arguments", flush=True)
+        at = f"at {found.place}" if found.place is not None else ""
+        how = f"part {found.parting or at}" if found.parting or at else "differ"
+        print(f"{visible(one.name)} and {visible(other.name)} {how}, on {inputs} arguments", flush=True)
         report(found.diagnostics, sources)
     return int(not found.is_clean)
 

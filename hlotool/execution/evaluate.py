@@ -75,12 +75,15 @@ _MISREADINGS = (ValueError, TypeError, KeyError, IndexError, ArithmeticError, At
 
 
 def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], observer: Observer | None = None,
-                     queues: Sequence[Queues] | None = None, rebind: Rebinding | None = None) -> list[list[Array]]:
+                     queues: Sequence[Queues] | None = None, rebind: Rebinding | None = None, *,
+                     sees_parts: bool = False) -> list[list[Array]]:
     """The results of every device, leaf by leaf. Raises HloError for what has no defined value.
 
-    `observer` sees the values of every device, each on a thread of its own; `queues` hold what infeed and the host give
-    to each device; `rebind` may put another function in the place of an operation's own, in every computation: another
-    precision, a fault on purpose. Results then need not have the declared element types. Limits: run_limits.py.
+    `observer` sees the values of every device, each on a thread of its own; around regions that are partitioned by hand
+    it sees whole arrays, or with `sees_parts` the values of every partition, and those in the regions, too. `queues`
+    hold what infeed and the host give to each device; `rebind` may put another function in the place of an operation's
+    own, in every computation: another precision, a fault on purpose. Results then need not have the declared element
+    types. Limits: run_limits.py.
     """
     require_rows(program, arguments)
     # What has still to be partitioned means what it computes on whole arrays.
@@ -90,7 +93,7 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
     limits = RunLimits.now()
     # Around regions that are partitioned by hand all partitions compute the whole arrays.
     alike = program.partitions if borders else 1
-    if borders and observer is not None:
+    if borders and observer is not None and not sees_parts:
         observer = _of_whole_arrays(observer, inside, alike)
 
     def run(device: int) -> list[Array]:

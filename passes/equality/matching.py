@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -38,8 +38,9 @@ class Matching(Pairing[HloInstruction]):
         self._parameters()
         if self.by_name:
             self.pair(lambda i: (i.name, i.opcode))
-        self.pair(numbers.__getitem__)
+        self._certain()
         self._down([(self.left.root, self.right.root)])
+        self.pair(numbers.__getitem__)
         self._up()
         self._up(relaxed=True)
         self._down(list(self.partner.items()), relaxed=True)
@@ -74,6 +75,16 @@ class Matching(Pairing[HloInstruction]):
         for parameter in self.left.parameters():
             if (found := other.get(parameter.parameter_number)) is not None:
                 self.add(parameter, found)
+
+    def _certain(self) -> None:
+        """Pair instructions of one structure, where as many of both sides have it.
+
+        Elsewhere users tell first which of them stands for which.
+        """
+        numbers = self.structure.instructions
+        left, right = (Counter(numbers[i] for i in side) for side in self.members)
+        certain = {n for n, count in left.items() if right[n] == count}
+        self.pair(lambda i: numbers[i] if numbers[i] in certain else i)
 
     def _down(self, start: Sequence[tuple[HloInstruction, HloInstruction]], relaxed: bool = False) -> None:
         """Pair operands of pairs that differ: those of one opcode, or also (relaxed) of one shape."""
@@ -110,7 +121,12 @@ class Matching(Pairing[HloInstruction]):
                 continue
             for left, right in zip(user.operands, other.operands, strict=False):
                 left_to, right_from = self.partner.get(left), self.taken.get(right)
-                if self.same(left, right) or left_to is None or right_from is None or own(left) != own(right):
+                if left_to is None or right_from is None or left_to is right:
+                    continue
+                if numbers[right] == numbers[left_to] != numbers[left]:  # the user tells which of two stands for it
+                    self.add(left, right)
+                    self.add(right_from, left_to)
+                if self.same(left, right) or own(left) != own(right):
                     continue
                 if numbers[left] == numbers[left_to] or numbers[right] == numbers[right_from]:
                     continue

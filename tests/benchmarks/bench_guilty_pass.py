@@ -66,7 +66,8 @@ def named(folder: Path, record: dict[str, str]) -> Named:
         return Named(record["id"], record["pass"], f"failed: {error.diagnostics[0].message[:60]}", "", "",
                      time.monotonic() - begun)
     wrong = judged.wrong[0] if judged is not None and judged.wrong else None
-    blamed = wrong.blame.place.instruction.name if wrong is not None and wrong.blame is not None else ""
+    place = wrong.blame.place if wrong is not None and wrong.blame is not None else None
+    blamed = place.instruction.name if place is not None else ""
     return Named(record["id"], record["pass"], wrong.changed_by if wrong is not None else "", blamed,
                  wrong.rule if wrong is not None else "", time.monotonic() - begun)
 

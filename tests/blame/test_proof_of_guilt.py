@@ -1,0 +1,143 @@
+"""Only an instruction that is wrong on the other module's values of its operands is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import planted_pairs
+import pytest
+from sound_rewrites import SOUND
+
+import hlotool
+from hlotool.blame import blame_pair, pair_record
+from hlotool.execution import Program
+from hlotool.verdict import ArgumentSearch
+
+#: a loop with a conditional, a reduction and a call of a computation that only its body uses
+LOOP = """HloModule m
+sum { p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT plus = f32[] add(p, q) }
+up { x = f32[3] parameter(0)
+  e = f32[3] exponential(x)
+  ROOT u = f32[3] negate(e) }
+down { y = f32[3] parameter(0)
+  ROOT d = f32[3] sine(y) }
+cond { s = (s32[], f32[3], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(4)
+  ROOT go = pred[] compare(i, n), direction=LT }
+body { s = (s32[], f32[3], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  h = f32[3] get-tuple-element(s), index=1
+  old = f32[3] get-tuple-element(s), index=2
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  two = s32[] constant(2)
+  odd = pred[] compare(i, two), direction=GE
+  c = f32[3] conditional(odd, h, old), true_computation=up, false_computation=down
+  z = f32[] constant(0)
+  t = f32[] reduce(c, z), dimensions={0}, to_apply=sum
+  b = f32[3] broadcast(t), dimensions={}
+  k = f32[3] subtract(c, b)
+  ROOT next = (s32[], f32[3], f32[3]) tuple(j, k, h) }
+ENTRY e { x = f32[3] parameter(0)
+  zero = s32[] constant(0)
+  start = (s32[], f32[3], f32[3]) tuple(zero, x, x)
+  w = (s32[], f32[3], f32[3]) while(start), condition=cond, body=body
+  ROOT g = f32[3] get-tuple-element(w), index=1 }
+"""
+ROWS = [[np.float32([0.5, -0.25, 0.75])]]
+
+
+@pytest.mark.parametrize("is_renamed", [False, True])
+@pytest.mark.parametrize(("old", "new", "guilty"), [
+    ("tuple(j, k, h)", "tuple(j, h, h)", "next"), ("tuple(j, k, h)", "tuple(j, k, k)", "next"),
+    ("direction=LT", "direction=GT", "go"), ("direction=GE", "direction=LT", "odd"),
+    ("true_computation=up, false_computation=down", "true_computation=down, false_computation=up", "c"),
+    ("subtract(c, b)", "subtract(b, c)", "k"), ("subtract(c, b)", "multiply(c, b)", "k"),
+    ("add(p, q)", "maximum(p, q)", "plus"), ("constant(2)", "constant(3)", "two"), ("sine(y)", "cosine(y)", "d")])
+def test_the_instruction_with_the_fault_is_named(old: str, new: str, guilty: str, is_renamed: bool) -> None:
+    left, right = (Program(hlotool.parse(text)) for text in (LOOP, LOOP.replace(old, new)))
+    if is_renamed:
+        every = [f"v{n}" for n in range(100)]
+        names = {}
+        for number, instruction in enumerate(right.module.instructions()):
+            names.setdefault(instruction.name, every[-number])
+            instruction.name = names[instruction.name]
+        guilty = names[guilty]
+    found = blame_pair(left, right, ROWS)
+    assert found is not None and found.place is not None and found.place.instruction.name == guilty
+    assert pair_record("a", "b", found)["confirmed"] is True
+
+
+FUSED = """HloModule m
+ENTRY e { x = f32[4] parameter(0)
+  y = f32[4] parameter(1)
+  s = f32[4] multiply(x, y)
+  c = f32[] constant(0.5)
+  b = f32[4] broadcast(c), dimensions={}
+  m = f32[4] maximum(s, b)
+  ROOT r = f32[4] subtract(m, x) }
+"""
+OPTIMISED = """HloModule m
+f { q = f32[4] parameter(0)
+  p = f32[4] parameter(1)
+  c1 = f32[] constant(0.5)
+  b1 = f32[4] broadcast(c1), dimensions={}
+  s1 = f32[4] multiply(q, p)
+  ROOT m1 = f32[4] maximum(b1, s1) }
+g { a = f32[4] parameter(0)
+  d = f32[4] parameter(1)
+  ROOT r1 = f32[4] subtract(d, a) }
+ENTRY e { x1 = f32[4] parameter(0)
+  y1 = f32[4] parameter(1)
+  one = f32[4] fusion(y1, x1), kind=kLoop, calls=f
+  ROOT two = f32[4] fusion(x1, one), kind=kLoop, calls=g }
+"""
+
+
+@pytest.mark.parametrize(("old", "new", "guilty"), [
+    ("maximum(b1", "minimum(b1", "m1 in f, called by one"),
+    ("subtract(d, a)", "subtract(a, d)", "r1 in g, called by two"),
+    ("multiply(q", "add(q", "s1 in f, called by one")])
+def test_fusions_are_opened(old: str, new: str, guilty: str) -> None:
+    left, right = (Program(hlotool.parse(text)) for text in (FUSED, OPTIMISED.replace(old, new)))
+    rows = [[np.float32([1, 2, -3, 0.25]), np.float32([0.5, -2, 1.5, 3])]]
+    found = blame_pair(left, right, rows)
+    assert found is not None and str(found.place) == guilty
+    assert blame_pair(left, Program(hlotool.parse(OPTIMISED)), rows) is None
+
+
+def test_none_is_named_where_two_may_be_guilty() -> None:
+    """1 * s is to be 1 / s, or the product is to be a quotient."""
+    parameters = "x = f32[4] parameter(0)\n  s = f32[4] parameter(1)\n"
+    left = Program(hlotool.parse(f"ENTRY e {{ {parameters}  ROOT r = f32[4] divide(x, s) }}"))
+    right = Program(hlotool.parse(
+        f"ENTRY e {{ {parameters}  c = f32[] constant(1)\n  b = f32[4] broadcast(c), dimensions={{}}\n"
+        "  q = f32[4] multiply(b, s)\n  ROOT m = f32[4] multiply(x, q) }"))
+    found = blame_pair(left, right, [[np.float32([1, 2, 3, 4]), np.float32([3, 5, 7, 9])]])
+    assert found is not None and found.place is None and found.between is not None
+    assert str(found) == "between q and m: not decided"
+    record = pair_record("a", "b", found)
+    assert (record["instruction"], record["confirmed"], record["between"]) == (None, False, [["q"], "m"])
+
+
+@pytest.mark.parametrize("name", sorted(SOUND)[::4])
+def test_no_instruction_of_a_sound_rewrite_is_named(name: str) -> None:
+    pair = SOUND[name]
+    left, right = (Program(hlotool.parse(f"HloModule m\n{pair.computations}ENTRY e {{ {pair.parameters}{text} }}"))
+                   for text in (pair.before, pair.after))
+    found = blame_pair(left, right, next(ArgumentSearch([left]).sets(["plain"])).values)
+    assert found is None or found.place is None
+
+
+def test_planted_faults_of_every_kind() -> None:
+    left = Program(hlotool.parse(LOOP))
+    for way in ("same", "renamed"):
+        met = set()
+        for case in planted_pairs.planted("loop", left, left, ROWS, way, 8, seed=2):
+            found = blame_pair(case.left, case.right, case.rows)
+            assert found is not None and found.place is not None, case.kind
+            assert found.place.instruction.name in case.wanted, case.kind
+            met.add(case.kind)
+        assert len(met) >= 5
