@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
 
-from hlotool.ir import HloComputation, HloInstruction, ReplicaGroups, Sharding
-from hlotool.ops import OPS, with_flag
+from hlotool.ir import HloComputation, HloInstruction, ReplicaGroups, Sharding, post_order
+from hlotool.ops import OPS, Effect, flow_of, pairs_of, with_flag
 from hlotool.passes.lints.edits import bypassed, fix_of
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
@@ -83,6 +84,9 @@ def reused_channel(view: View) -> Iterator[Finding]:
 
 
 _WITH_CHANNEL = frozenset(COLLECTIVES)
+#: collectives in which groups of devices wait for each other
+_GROUPED = frozenset(o for o in COLLECTIVES if not o.endswith("-done") and any(
+    a.name == "replica_groups" for a in OPS[o].attributes))
 
 
 def _kind(instruction: HloInstruction) -> tuple[Any, ...]:
@@ -95,8 +99,8 @@ def divergent_collective(view: View, instruction: HloInstruction) -> Iterator[Fi
     """A collective in one branch of a conditional and not in the others.
 
     What it does
-        Finds conditionals whose branches run different collectives, unless the choice is a constant or comes from
-        a collective over all devices.
+        Finds conditionals whose branches run different collectives, or the same in another order (by data, control or
+        schedule), unless the choice is a constant or comes from a collective over all devices.
 
     Why
         If the devices of a group choose different branches, some wait for the others forever.
@@ -125,14 +129,71 @@ def divergent_collective(view: View, instruction: HloInstruction) -> Iterator[Fi
     while choice.opcode in ("convert", "compare", "clamp", "get-tuple-element") and choice.operands:
         choice = view.origin(choice.operands[0])
     record = OPS.get(choice.opcode)
-    if choice.opcode == "constant" or (record is not None and "collective" in record.flags):
+    asks_for_device = flow_of(choice).effect is Effect.DEVICE
+    if choice.opcode == "constant" or (record is not None and "collective" in record.flags and not asks_for_device):
         return
-    runs = [sorted(_collectives(view, c)) for c in instruction.called_computations()]
+    branches = instruction.called_computations()
+    runs = [sorted(_collectives(view, c)) for c in branches]
     if any(r != runs[0] for r in runs):
+        if asks_for_device and not any(_joins_all(i) for c in branches for i in c.instructions):
+            return  # devices of one group may well choose alike
         most = max(runs, key=len)
         yield Finding(instruction, f"the branches run different collectives ({', '.join(dict.fromkeys(most))}), so "
                       "devices that choose differently wait forever",
                       help="run the collective outside of the conditional, or make sure that all devices agree")
+        return
+    for one, other in itertools.combinations(branches, 2):
+        if crossed := _crossed(view, one, other):
+            first, second = crossed
+            yield Finding(instruction, f"{one.name} runs {first.name} before {second.name}, and {other.name} the same "
+                          "two in the other order, so devices that choose differently wait forever",
+                          help="run them in one order in all branches", notes=view.place(first, "the first of them"))
+            return
+
+
+def _joins_all(instruction: HloInstruction) -> bool:
+    """Return True if a collective joins all devices in one group."""
+    groups = instruction.attributes.get("replica_groups")
+    return instruction.opcode in _GROUPED and (
+        not isinstance(groups, ReplicaGroups) or len(groups.lists()) <= 1)
+
+
+def _crossed(view: View, one: HloComputation, other: HloComputation) -> tuple[HloInstruction, HloInstruction] | None:
+    """Return two collectives of a computation that follow each other there, and the other way round in another one."""
+    mine, theirs = _by_kind(one), _by_kind(other)
+    if len(mine) < 2 or mine.keys() != theirs.keys():
+        return None
+    own, foreign = _following(view, one), _following(view, other)
+    return next(((mine[a], mine[b]) for a, b in itertools.permutations(mine, 2)
+                 if mine[a] in own[mine[b]] and theirs[b] in foreign[theirs[a]] and _share(mine[a], mine[b])), None)
+
+
+def _by_kind(computation: HloComputation) -> dict[Any, HloInstruction]:
+    """Return the collectives of a computation by channel, operation and groups; none of those that occur twice."""
+    found: dict[Any, list[HloInstruction]] = {}
+    for i in computation.instructions:
+        if i.opcode in _GROUPED:
+            found.setdefault((i.attributes.get("channel_id"), *_kind(i)), []).append(i)
+    return {key: rows[0] for key, rows in found.items() if len(rows) == 1}
+
+
+def _following(view: View, computation: HloComputation) -> dict[HloInstruction, set[HloInstruction]]:
+    """Return the collectives that run before each instruction: in a schedule, by data or by control."""
+    found: dict[HloInstruction, set[HloInstruction]] = {}
+    ran: set[HloInstruction] = set()
+    for i in computation.instructions if view.is_scheduled else post_order(computation):
+        before = (*i.operands, *i.control_predecessors())
+        found[i] = set(ran) if view.is_scheduled else {
+            c for p in before for c in (*found.get(p, ()), *[p] * (p.opcode in _GROUPED))}
+        if i.opcode in _GROUPED:
+            ran.add(i)
+    return found
+
+
+def _share(a: HloInstruction, b: HloInstruction) -> bool:
+    """Return True if two devices meet in both of two collectives."""
+    rows = [g.lists() if isinstance(g := i.attributes.get("replica_groups"), ReplicaGroups) else () for i in (a, b)]
+    return not all(rows) or any(len(set(x) & set(y)) > 1 for x in rows[0] for y in rows[1])
 
 
 def _collectives(view: View, computation: HloComputation) -> list[str]:
@@ -275,3 +336,70 @@ def _tiles(sharding: Sharding) -> tuple[int, ...]:
         return tuple(math.prod(a.size if a.size is not None else sizes.get(a.name, 1) for a in d.axes)
                      for d in sharding.dim_shardings)
     return sharding.tile_dims
+
+
+@rule("W517", "receive-before-send", on=("send",))
+def receive_before_send(view: View, send: HloInstruction) -> Iterator[Finding]:
+    """A send that waits for what is received on its channel, on devices that send in a circle.
+
+    What it does
+        Finds sends that depend, by data or token, on the recv-done of their channel, where the pairs of source and
+        target lead from a device back to itself.
+
+    Why
+        Each device of the circle waits for the value of another one before it sends its own: all wait forever.
+
+    Bad
+        HloModule m, num_partitions=2
+        ENTRY main { x = f32[4] parameter(0)  t = token[] after-all()
+          r = (f32[4], u32[], token[]) recv(t), channel_id=1,
+            frontend_attributes={_xla_send_recv_source_target_pairs={{0,1},{1,0}}}
+          rd = (f32[4], token[]) recv-done(r), channel_id=1
+          u = token[] get-tuple-element(rd), index=1
+          s = (f32[4], u32[], token[]) send(x, u), channel_id=1,
+            frontend_attributes={_xla_send_recv_source_target_pairs={{0,1},{1,0}}}
+          sd = token[] send-done(s), channel_id=1
+          ROOT y = f32[4] get-tuple-element(rd), index=0 }
+
+    Good
+        HloModule m, num_partitions=2
+        ENTRY main { x = f32[4] parameter(0)  t = token[] after-all()
+          r = (f32[4], u32[], token[]) recv(t), channel_id=1,
+            frontend_attributes={_xla_send_recv_source_target_pairs={{0,1},{1,0}}}
+          s = (f32[4], u32[], token[]) send(x, t), channel_id=1,
+            frontend_attributes={_xla_send_recv_source_target_pairs={{0,1},{1,0}}}
+          sd = token[] send-done(s), channel_id=1
+          rd = (f32[4], token[]) recv-done(r), channel_id=1
+          ROOT y = f32[4] get-tuple-element(rd), index=0 }
+
+    Source
+        XLA, hlo_verifier.cc, VerifyNoCollectiveDeadlocks
+    """
+    pairs = pairs_of(send.attributes.get("frontend_attributes"))
+    if send.attributes.get("is_host_transfer") or not _is_circular(pairs):
+        return
+    seen, waiting = {send}, [send]
+    while waiting:
+        at = waiting.pop()
+        channel = at.attributes.get("channel_id")
+        if at.opcode == "recv-done" and channel == send.attributes.get("channel_id") and at.operands and pairs_of(
+                at.operands[0].attributes.get("frontend_attributes")) == pairs:
+            yield Finding(send, f"it waits for {at.name}: devices that send in a circle wait for each other forever",
+                          help="send before the recv-done", notes=view.place(at, "what is received before"))
+            return
+        for before in (*at.operands, *at.control_predecessors()):
+            if before not in seen:
+                seen.add(before)
+                waiting.append(before)
+
+
+def _is_circular(pairs: tuple[tuple[int, int], ...]) -> bool:
+    """Return True if pairs lead from some device back to it."""
+    following = dict(pairs)
+    for start, first in following.items():
+        at, steps = first, 0
+        while at in following and at != start and steps < len(pairs):
+            at, steps = following[at], steps + 1
+        if at == start:
+            return True
+    return False
