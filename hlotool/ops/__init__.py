@@ -68,6 +68,6 @@ __all__ = [
     "Undrawable", "acts", "bits_term", "checked_by", "comparison_type", "draw_ordered", "draw_program", "elements_left",
     "flow_of", "flow_of_opcode", "freedom_of", "from_bits", "group_mode_of", "has_effect", "has_foreign", "int_limits",
     "is_a", "is_any_foreign", "is_tied", "lapack_config", "lapack_targets", "limits", "literal_text", "opcodes",
-    "over_blocks", "pairs_of", "require", "rounded_once", "sort_of", "source_of", "specials", "traffic", "turning_points",
-    "value_of", "with_flag", "with_freedom",
+    "over_blocks", "pairs_of", "require", "rounded_once", "sort_of", "source_of", "specials", "traffic",
+    "turning_points", "value_of", "with_flag", "with_freedom",
 ]
