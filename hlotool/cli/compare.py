@@ -50,6 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--extremes", action=argparse.BooleanOptionalAction, default=None,
                         help="count all differences at the ends of the range, or none (default: those that are no "
                              "consequence of an overflow further up)")
+    parser.add_argument("--prove", action="store_true",
+                        help="two modules: try to prove that they compute the same for all arguments "
+                             "(pip install 'hlotool[prove]')")
     parser.add_argument("--allow-open", "--allow-vacuous", action="store_true",
                         help="exit 0 also where something is left open: all is NaN, nothing depends on the arguments, "
                              "a side of a choice was never taken, a loop may run further, elements have no verdict")
@@ -99,7 +102,7 @@ def _compared(one: Loaded, other: Loaded | None, args: argparse.Namespace) -> Co
         arguments = one.recorded()
     return compare(module, second, arguments=arguments, inputs=args.inputs, executors=args.executors, seed=args.seed,
                    tolerance=_tolerance(args), time_limit=args.time_limit, time_budget=args.time_budget,
-                   counts_extremes=args.extremes)
+                   counts_extremes=args.extremes, is_proof_wanted=args.prove)
 
 
 def _tolerance(args: argparse.Namespace) -> Tolerance | None:

@@ -60,6 +60,7 @@ from hlotool.numerics import (
 from hlotool.ops import OPS
 from hlotool.passes.equality import diff
 from hlotool.process import work_time
+from hlotool.proof import Status, prove
 from hlotool.verdict.argument_sets import ArgumentSearch, ArgumentSet
 from hlotool.verdict.codes import DIFFERENCE
 from hlotool.verdict.dependence import Dependence
@@ -95,13 +96,16 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
             inputs: Sequence[str] | None = None, executors: Sequence[str] = ("pjrt:cpu", "reference"), seed: int = 0,
             tolerance: Tolerance | None = None, ulps: float | None = None, time_limit: float = 60.0,
             time_budget: float = TIME_BUDGET, counts_extremes: bool | None = None,
-            locate: Locator | None = None) -> Comparison:
+            is_proof_wanted: bool = False, locate: Locator | None = None) -> Comparison:
     """Compare one module on several executors, or two modules on the reference and on the other executors.
 
     `arguments` are flat leaves for every device; without them sets are made (argument_sets.py), of the kinds that
     `inputs` names or of all kinds, until `time_budget` seconds are over. `tolerance` (or `ulps`) is a budget by hand in
     place of the error model. Failures to run are diagnostics of the comparison. Raises HloError where the modules are
     no pair, ValueError without an executor.
+
+    `is_proof_wanted` also tries to prove that two modules compute the same for all arguments (hlotool.proof), which
+    raises HloError where a solver is needed and none is installed.
 
     Where `b` is the partitioned form of `a`, both run on the reference, `b` on all devices, and the parts of each
     device are judged (hlotool.distributed).
@@ -124,7 +128,7 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     if not executors:
         raise ValueError("compare needs an executor, or several")
     work = _Work(one, other, tuple(executors), tolerance, time_limit, work_time() + time_budget, b is not None,
-                 counts_extremes, locate, partition)
+                 counts_extremes, locate, partition, is_proof_wanted)
     started = time.monotonic()
     try:
         with run_limit(time_limit):
@@ -176,6 +180,7 @@ class _Work:
     locate: Locator | None = None
     #: the other is the partitioned form of the one
     partition: Partition | None = None
+    is_proof_wanted: bool = False
 
     def __post_init__(self) -> None:
         # The parts of a partitioned program are run on the reference only, which has any number of devices.
@@ -513,7 +518,7 @@ class _Work:
         self._cover_choices(self.one, self.coverage, known, "")
         if self.is_pair and not self.has_no_reference:
             self._cover_choices(self.other, self.coverage_of_other, Dependence(self.other), "second module, ")
-            found.is_same_program = _is_same(self.one.module, self.other.module)
+            self._prove()
 
     def _cover_choices(self, program: Program, coverage: Coverage, known: Dependence, whose: str) -> None:
         """Note the sides that no run of a module took, and how far its loops ran."""
@@ -529,6 +534,18 @@ class _Work:
                 ran, most = coverage.rounds.get(instruction, 0), most_rounds(instruction)
                 if most is None or ran < most:
                     found.loops[f"{whose}{instruction.opcode} {instruction.name}"] = ran
+
+    def _prove(self) -> None:
+        """Note what is known of the modules for all arguments."""
+        one, other = self.one.module, self.other.module
+        if _is_same(one, other):
+            self.found.proof = "one program under two names"
+        elif self.is_proof_wanted and self.partition is None:
+            proof = prove(one, other)
+            if proof.status is Status.PROVED:
+                self.found.proof = ", ".join(proof.by) or "one program"
+            else:
+                self.found.unproved = str(proof)
 
     @staticmethod
     def _is_choice(instruction: HloInstruction, known: Dependence) -> bool:

@@ -27,7 +27,7 @@ def comparison_json(name: str, found: Comparison) -> dict[str, Any]:
     worst = found.worst
     return {
         "module": name, "verdict": found.verdict, "kind": found.kind,
-        "basis": found.basis, "open": found.open,
+        "basis": found.basis, "proof": found.proof or None, "unproved": found.unproved or None, "open": found.open,
         "left": found.left, "right": found.right, "executors": list(found.executors),
         "instruction": found.instruction or None, "line": found.line or None, "iteration": found.iteration,
         "who_is_right": worst.right if worst else None, "why": worst.why if worst else None,

@@ -81,8 +81,10 @@ class Comparison:
     not_run: list[str] = field(default_factory=list)
     #: how many arguments there are, where all of them were tried; 0 where some were
     enumerated: int = 0
-    #: True if both modules are one program, whatever the names are
-    is_same_program: bool = False
+    #: what proves that both modules compute the same for all arguments; "" if nothing does
+    proof: str = ""
+    #: what a proof that was asked for says otherwise: equal up to the order of sums, or where it stopped
+    unproved: str = ""
     #: sets of arguments that would have been compared within a longer time budget; 0 where none would
     planned: int = 0
     #: choices that depend on the arguments, and those with all sides taken
@@ -126,7 +128,7 @@ class Comparison:
     @property
     def basis(self) -> Basis:
         """The ground that an agreement has: a proof, all arguments there are, or some of them."""
-        return "proved" if self.is_same_program else "enumerated" if self.enumerated else "sampled"
+        return "proved" if self.proof else "enumerated" if self.enumerated else "sampled"
 
     @property
     def open(self) -> list[str]:
@@ -147,8 +149,9 @@ class Comparison:
         if self.planned > self.compared:
             sets = f"{self.compared:,} of {self.planned:,} sets of arguments (the time budget is over)"
         if self.basis == "proved":
-            return f"proved (one program under two names), and on {sets}"
-        return f"on all {self.enumerated:,} arguments (enumerated)" if self.enumerated else f"on {sets}"
+            return f"proved ({self.proof}), and on {sets}"
+        found = f"on all {self.enumerated:,} arguments (enumerated)" if self.enumerated else f"on {sets}"
+        return f"{found}; {self.unproved}" if self.unproved else found
 
     @property
     def worst(self) -> Finding | None:
