@@ -24,7 +24,7 @@ from hlotool.ops import flow_of
 from hlotool.passes.equality import Numbering
 from hlotool.passes.read import parse
 from hlotool.passes.rewrite_rules import MATRIX, RewriteRule, module_text, names_in
-from hlotool.proof import Answer, NoSort, Query, as_numbers, asked
+from hlotool.proof import Decision, ElementQuery, NoSort, as_numbers, asked
 
 #: kinds of differences, the gravest first
 KINDS = ("nan_lost", "nan_made", "infinite", "zero_signs", "ulps")
@@ -148,15 +148,15 @@ def _prove(rule: RewriteRule, element_type: str, both: _Both) -> None:
         form = Numbering()
         before, after, *when = form.module(parse(module_text(rule if is_restricted else replace(rule, when=""),
                                                              element_type, (2,))))
-        query = Query(form)
+        query = ElementQuery(form)
         try:
             text = query.ask(before, after, when[0] if is_restricted else None)
         except NoSort:
             continue
         reply = asked(text, tuple(query.unknowns))
-        if reply.answer is Answer.EQUAL:
+        if reply.answer is Decision.EQUAL:
             outcome.cover = reply.by
-        elif reply.answer is Answer.DIFFER:
+        elif reply.answer is Decision.DIFFER:
             names = names_in(rule.before, rule.after)
             numbers = {int(form.nodes[n].given("number")): v for n, v in as_numbers(reply.bits, query).items()}
             zero = np.zeros(1).astype(DTYPES[element_type].numpy)[0]

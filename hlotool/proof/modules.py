@@ -13,11 +13,11 @@ from enum import Enum
 
 from hlotool.ir import HloModule
 from hlotool.passes.equality import EXACT, REASSOCIATING, Node, NotComparable, Numbering
-from hlotool.proof.queries import NoSort, Query, is_elementwise, sources
-from hlotool.proof.solvers import Answer, asked
+from hlotool.proof.queries import ElementQuery, NoSort, is_elementwise, sources
+from hlotool.proof.solvers import Decision, asked
 
 
-class Status(Enum):
+class ProofStatus(Enum):
     """How far two modules are proved to be equal."""
 
     #: every bit, payloads of NaN apart
@@ -28,10 +28,10 @@ class Status(Enum):
 
 
 @dataclass(frozen=True)
-class Proof:
-    """What is proved of two modules, by what, and where it stopped."""
+class EqualityProof:
+    """The extent of a proof about two modules, what it rests on, and where it stopped."""
 
-    status: Status
+    status: ProofStatus
     #: simplifications and solvers that the proof rests on
     by: tuple[str, ...] = ()
     #: the innermost expressions that could not be proved to be equal
@@ -40,35 +40,36 @@ class Proof:
     reason: str = ""
 
     def __str__(self) -> str:
-        if self.status is Status.UNKNOWN:
+        if self.status is ProofStatus.UNKNOWN:
             at = " and ".join(_words(n) for n in self.stopped or ())
             return f"not proved: {self.reason or f'it stopped at {at}'}"
         return f"{self.status.value} ({', '.join(self.by)})" if self.by else self.status.value
 
 
-def prove(before: HloModule, after: HloModule, effort: int = 4) -> Proof:
-    """Return what is proved of two modules; `effort` is about the seconds that a solver may take for one question.
+def prove(before: HloModule, after: HloModule, effort: int = 4) -> EqualityProof:
+    """Return how far two modules are proved to be equal.
 
-    Raises HloError where a solver is needed and none is installed.
+    `effort` is about the seconds that a solver may take for one question. Raises HloError where a solver is needed and
+    none is installed.
     """
     form = Numbering(EXACT, layouts_of_calls=True)
     try:
         results = form.module(before), form.module(after)
         if form.rounded:
-            return Proof(Status.UNKNOWN, reason="the last digits of constants depend on who computes them")
+            return EqualityProof(ProofStatus.UNKNOWN, reason="the last digits of constants depend on who computes them")
         if results[0] == results[1]:
-            return Proof(Status.PROVED, tuple(sorted(form.used)))
+            return EqualityProof(ProofStatus.PROVED, tuple(sorted(form.used)))
         if len(results[0]) != len(results[1]):
-            return Proof(Status.UNKNOWN, reason="they have other numbers of results or effects")
+            return EqualityProof(ProofStatus.UNKNOWN, reason="they have other numbers of results or effects")
         loose = Numbering(REASSOCIATING, layouts_of_calls=True)
         if loose.module(before) == loose.module(after):
-            return Proof(Status.REASSOCIATED, tuple(sorted(loose.used)))
+            return EqualityProof(ProofStatus.REASSOCIATED, tuple(sorted(loose.used)))
     except NotComparable as error:
-        return Proof(Status.UNKNOWN, reason=str(error))
+        return EqualityProof(ProofStatus.UNKNOWN, reason=str(error))
     prover = _Prover(form, effort)
     if all(prover.equal(a, b) for a, b in zip(*results, strict=True)):
-        return Proof(Status.PROVED, (*sorted(form.used), *sorted(prover.solvers)))
-    return Proof(Status.UNKNOWN, stopped=prover.stopped)
+        return EqualityProof(ProofStatus.PROVED, (*sorted(form.used), *sorted(prover.solvers)))
+    return EqualityProof(ProofStatus.UNKNOWN, stopped=prover.stopped)
 
 
 #: questions to solvers for one proof
@@ -151,14 +152,14 @@ class _Prover:
                 or self._questions >= _MOST_QUESTIONS:
             return False
         self._questions += 1
-        query = Query(self.form, self.root)
+        query = ElementQuery(self.form, self.root)
         try:
             reply = asked(query.ask(one, other), tuple(query.unknowns), self.effort)
         except NoSort:
             return False
-        if reply.answer is Answer.EQUAL:
+        if reply.answer is Decision.EQUAL:
             self.solvers.add(reply.by)
-        return reply.answer is Answer.EQUAL
+        return reply.answer is Decision.EQUAL
 
 
 def _words(node: Node) -> str:

@@ -22,7 +22,7 @@ class NoSort(Exception):
 
 
 @dataclass
-class Query:
+class ElementQuery:
     """The lines of one question, and the values that are unknown in it."""
 
     numbering: Numbering
@@ -152,7 +152,7 @@ def _splat_bits(array: Array, kind: DType) -> int | None:
     return int(found[0]) % (1 << kind.bits) if len(found) == 1 else None
 
 
-def as_numbers(bits: Mapping[str, str], query: Query) -> dict[int, Any]:
+def as_numbers(bits: Mapping[str, str], query: ElementQuery) -> dict[int, Any]:
     """Return the elements, as NumPy scalars, that a solver's bits (`0101`) give the unknowns of a query."""
     return {query.unknowns[name]: _number(text, _shape(query.numbering.nodes[query.unknowns[name]]).dtype)
             for name, text in bits.items()}

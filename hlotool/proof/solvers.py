@@ -19,7 +19,7 @@ _FLOATING = re.compile(r"(?:FloatingPoint|to_fp) (\d+) (\d+)")
 _STEPS = 1_000_000
 
 
-class Answer(Enum):
+class Decision(Enum):
     """Answers to the question whether two elements can differ."""
 
     EQUAL = "equal"
@@ -32,7 +32,7 @@ class Answer(Enum):
 class Reply:
     """An answer, who gave it, and where elements differ the bits of the unknowns that show it."""
 
-    answer: Answer
+    answer: Decision
     by: str = ""
     bits: dict[str, str] = field(default_factory=dict)
 
@@ -47,7 +47,7 @@ def asked(text: str, unknowns: tuple[str, ...], effort: int = 4) -> Reply:
     for solver in (_bitwuzla, _z3):
         with contextlib.suppress(ImportError):
             found = solver(text, unknowns, effort)
-            if found.answer is not Answer.UNKNOWN:
+            if found.answer is not Decision.UNKNOWN:
                 return found
     if found is None:
         raise HloError([Diagnostic(NO_SOLVER, "no solver is installed: neither bitwuzla nor z3",
@@ -58,7 +58,7 @@ def asked(text: str, unknowns: tuple[str, ...], effort: int = 4) -> Reply:
 def _bitwuzla(text: str, unknowns: tuple[str, ...], effort: int) -> Reply:
     bitwuzla = importlib.import_module("bitwuzla")
     if any(sort not in _SORTS for sort in _FLOATING.findall(text)):
-        return Reply(Answer.UNKNOWN)
+        return Reply(Decision.UNKNOWN)
     terms, options = bitwuzla.TermManager(), bitwuzla.Options()
     options.set(bitwuzla.Option.PRODUCE_MODELS, True)
     options.set(bitwuzla.Option.TIME_LIMIT_PER, effort * 1000)
@@ -67,11 +67,11 @@ def _bitwuzla(text: str, unknowns: tuple[str, ...], effort: int) -> Reply:
     solver = parser.bitwuzla()
     result = solver.check_sat()
     if result == bitwuzla.Result.UNSAT:
-        return Reply(Answer.EQUAL, "bitwuzla")
+        return Reply(Decision.EQUAL, "bitwuzla")
     if result != bitwuzla.Result.SAT:
-        return Reply(Answer.UNKNOWN)
+        return Reply(Decision.UNKNOWN)
     symbols = {t.symbol(): t for t in parser.get_declared_funs()}
-    return Reply(Answer.DIFFER, "bitwuzla", {n: _bits(str(solver.get_value(symbols[n]))) for n in unknowns})
+    return Reply(Decision.DIFFER, "bitwuzla", {n: _bits(str(solver.get_value(symbols[n]))) for n in unknowns})
 
 
 def _z3(text: str, unknowns: tuple[str, ...], effort: int) -> Reply:
@@ -83,12 +83,12 @@ def _z3(text: str, unknowns: tuple[str, ...], effort: int) -> Reply:
     solver.from_string(text)
     result = solver.check()
     if result == z3.unsat:
-        return Reply(Answer.EQUAL, "z3")
+        return Reply(Decision.EQUAL, "z3")
     if result != z3.sat:
-        return Reply(Answer.UNKNOWN)
+        return Reply(Decision.UNKNOWN)
     model = solver.model()
     values = {d.name(): model[d] for d in model.decls() if d.arity() == 0}
-    return Reply(Answer.DIFFER, "z3", {n: _z3_bits(z3, values[n]) for n in unknowns if n in values})
+    return Reply(Decision.DIFFER, "z3", {n: _z3_bits(z3, values[n]) for n in unknowns if n in values})
 
 
 def _z3_bits(z3: Any, value: Any) -> str:

@@ -60,7 +60,7 @@ from hlotool.numerics import (
 from hlotool.ops import OPS
 from hlotool.passes.equality import diff
 from hlotool.process import work_time
-from hlotool.proof import Status, prove
+from hlotool.proof import ProofStatus, prove
 from hlotool.verdict.argument_sets import ArgumentSearch, ArgumentSet
 from hlotool.verdict.codes import DIFFERENCE
 from hlotool.verdict.dependence import Dependence
@@ -355,7 +355,7 @@ class _Work:
             judged = self._find(case, "reference", 0, result, judged, parts)
         self.found.counts.update(judged.counts)
         self._open.note(("reference", 0, result), judged)
-        if self._open_arguments is None and judged.kind is Kind.ILL_CONDITIONED:
+        if self._open_arguments is None and judged.kind in (Kind.ILL_CONDITIONED, Kind.OPEN):
             self._open_arguments = case.arguments.values
 
     def _judge_rows(self, rows: list[tuple[str, list[_Pair | None]]], cases: list[_Case],
@@ -542,7 +542,7 @@ class _Work:
             self.found.proof = "one program under two names"
         elif self.is_proof_wanted and self.partition is None:
             proof = prove(one, other)
-            if proof.status is Status.PROVED:
+            if proof.status is ProofStatus.PROVED:
                 self.found.proof = ", ".join(proof.by) or "one program"
             else:
                 self.found.unproved = str(proof)

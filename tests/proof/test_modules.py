@@ -5,7 +5,7 @@ import pathlib
 import pytest
 
 import hlotool
-from hlotool.proof import Status, prove
+from hlotool.proof import ProofStatus, prove
 
 pytest.importorskip("bitwuzla")
 pytest.importorskip("z3")
@@ -69,17 +69,17 @@ def module(expression):
 def test_pairs(name):
     before, after, is_equal = PAIRS[name]
     found = prove(module(before), module(after))
-    assert (found.status is Status.PROVED) == is_equal, str(found)
+    assert (found.status is ProofStatus.PROVED) == is_equal, str(found)
 
 
 def test_the_order_of_sums_is_named():
     found = prove(module("add(add(x, y), two)"), module("add(x, add(y, two))"))
-    assert found.status is Status.REASSOCIATED and str(found).startswith("proved up to the order of sums")
+    assert found.status is ProofStatus.REASSOCIATED and str(found).startswith("proved up to the order of sums")
 
 
 def test_a_proof_says_where_it_stopped():
     found = prove(module("multiply(exponential(x), y)"), module("multiply(tanh(x), y)"))
-    assert found.status is Status.UNKNOWN and str(found) == "not proved: it stopped at %o0 and %o0"
+    assert found.status is ProofStatus.UNKNOWN and str(found) == "not proved: it stopped at %o0 and %o0"
 
 
 SAMPLES = pathlib.Path(__file__).parents[2] / "samples" / "models"
@@ -88,8 +88,8 @@ SAMPLES = pathlib.Path(__file__).parents[2] / "samples" / "models"
 @pytest.mark.parametrize("name", ["mlp_train_step", "rnn_scan", "resnet_forward"])
 def test_a_model_is_itself_and_not_another_one(name):
     text = (SAMPLES / f"{name}.hlo").read_text()
-    assert prove(hlotool.parse(text), hlotool.parse(text)).status is Status.PROVED
+    assert prove(hlotool.parse(text), hlotool.parse(text)).status is ProofStatus.PROVED
     for old, new in (("multiply(", "add("), ("maximum(", "minimum("), ("negate(", "abs(")):
         if old in text:
             changed = hlotool.parse(new.join(text.rsplit(old, 1)))
-            assert prove(hlotool.parse(text), changed).status is Status.UNKNOWN
+            assert prove(hlotool.parse(text), changed).status is ProofStatus.UNKNOWN

@@ -9,7 +9,7 @@ from hlotool.ir import dtype_of_numpy
 from hlotool.ops import OPS, bits_term
 from hlotool.passes.equality import Numbering
 from hlotool.passes.read import parse
-from hlotool.proof import Answer, NoSort, Query, asked
+from hlotool.proof import Decision, ElementQuery, NoSort, asked
 
 pytest.importorskip("bitwuzla")
 pytest.importorskip("z3")
@@ -71,7 +71,7 @@ def holds(module, given, result):
     """Ask for each element whether the term can be another; return how many the solver decided."""
     form = Numbering()
     (root,) = form.module(module)
-    query = Query(form)
+    query = ElementQuery(form)
     try:
         name = query.term(root)
     except NoSort:
@@ -89,7 +89,7 @@ def holds(module, given, result):
     for start in range(0, len(claims), together):
         asked_of = " ".join(claims[start:start + together])
         reply = asked("\n".join(["(set-logic ALL)", *query.lines, f"(assert (not (and true {asked_of})))"]), (), 20)
-        assert reply.answer is Answer.EQUAL, (str(module), reply, asked_of)
+        assert reply.answer is Decision.EQUAL, (str(module), reply, asked_of)
     return len(claims)
 
 
