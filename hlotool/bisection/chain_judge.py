@@ -53,7 +53,7 @@ _GRACE = 4.0
 #: dumps in a row without the values of a constant that are judged together with the next one
 _MOST_ELIDED = 4
 #: differences of one pass that are no plain ones for which an instruction is searched
-_MOST_DOUBTS = 3
+_MOST_SEARCHED = 3
 
 
 @dataclass(frozen=True)
@@ -382,7 +382,7 @@ class _ChainJudge:
             verdict.fold = verdict.fold or found
         elif _is_plain(judgement, is_small=counts_extremes) and self._is_confirmed(verdict, found):
             verdict.difference = found
-        elif len(verdict.doubts) < _MOST_DOUBTS:
+        elif len(verdict.doubts) < _MOST_SEARCHED:
             verdict.doubts.append(found)
 
     def _is_small(self, verdict: PassVerdict) -> bool:

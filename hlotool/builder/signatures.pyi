@@ -527,7 +527,7 @@ class Methods(Core):
         dimension."""
     def Max(self, lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]) -> XlaOp:
-        """The greater; NaN if either is; pred: or."""
+        """The greater; NaN if either is; +0 above -0; pred: or."""
     def MaxFiniteValue(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """The greatest finite element."""
     def MaxPool(self, operand: Operand, kernel_size: Ints, stride: Ints | None = None, padding: typing.Any = 'VALID',
@@ -549,7 +549,7 @@ class Methods(Core):
         """The element in the middle along an axis; the mean of two where their number is even."""
     def Min(self, lhs: Operand, rhs: Operand, broadcast_dimensions: Iterable[int] = (),
             **common: Unpack[Common]) -> XlaOp:
-        """The less; NaN if either is; pred: and."""
+        """The less; NaN if either is; -0 below +0; pred: and."""
     def MinFiniteValue(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:
         """The least finite element."""
     def MinPositiveNormalValue(self, element_type: typing.Any, **common: Unpack[Common]) -> XlaOp:

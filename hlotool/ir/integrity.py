@@ -28,7 +28,8 @@ class Flaw(NamedTuple):
 
     message: str
     item: HloInstruction | HloComputation | None = None
-    #: what it is about, where that is a rule of its own: "order" of control predecessors, "callee"
+    #: what it is about, where that is a rule of its own: "order" of control predecessors, "place" of
+    #: operands, "callee", "name" and "bytes" where only a text, or a file, cannot hold it
     about: str = ""
 
 
@@ -90,12 +91,12 @@ def flaws(module: HloModule, *, shapes: bool = True) -> Iterator[Flaw]:
         if not isinstance(attributes, dict):
             yield Flaw(f"the attributes of {of} are {_shown(attributes)}, which is no Attributes")
             return
-        yield from (Flaw(f"{said} of {of}{tail}", item) for said, tail in _wrong_values(attributes))
+        yield from (Flaw(f"{said} of {of}{tail}", item, about) for said, tail, about in _wrong_values(attributes))
     if not _are_tables(module.tables):
         yield Flaw("module.tables is no dict of tuples of str by the names of sections")
         return
     if not _is_module_name(module.name):
-        yield Flaw(f"the module's name is {module.name!r}, which is no name")
+        yield Flaw(f"the module's name is {module.name!r}, which is no name", about=_about_name(module.name))
     if not isinstance(module.entry, HloComputation):
         yield Flaw(f"the entry is {_shown(module.entry)}, which is no computation")
     elif not any(c is module.entry for c in computations):
@@ -239,9 +240,9 @@ def _names(names: list[Any], items: Any, where: str) -> Iterator[Flaw]:
     seen: set[Any] = set()
     for name, item in zip(names, items, strict=True):
         if not isinstance(name, str) or not _spelled().name.fullmatch(name):
-            yield Flaw(f"{name!r} of the {where} is no name", item)
+            yield Flaw(f"{name!r} of the {where} is no name", item, _about_name(name))
         elif name in of_types:
-            yield Flaw(f"{name!r} of the {where} is the word for a type", item)
+            yield Flaw(f"{name!r} of the {where} is the word for a type", item, "name")
         elif name in seen:
             yield Flaw(f"two {where} are named {name}", item)
         else:
@@ -313,7 +314,7 @@ def _order(computation: HloComputation, own: set[HloInstruction]) -> Iterator[Fl
     done: set[HloInstruction] = set()
     for instruction in computation.instructions:
         predecessors = instruction.control_predecessors()
-        for before, role, about in ((instruction.operands, "operand", ""),
+        for before, role, about in ((instruction.operands, "operand", "place"),
                                     (predecessors, "control predecessor", "order")):
             later = next((o for o in before if o not in done and o in own), None)
             if later is not None:
@@ -330,7 +331,7 @@ def _attributes(instructions: list[HloInstruction], own: set[HloInstruction]) ->
             continue
         known.add(id(attributes))
         wrong = list(_wrong_values(attributes))
-        yield from (Flaw(f"{said} of {instruction.name}{tail}", instruction) for said, tail in wrong)
+        yield from (Flaw(f"{said} of {instruction.name}{tail}", instruction, about) for said, tail, about in wrong)
         if not wrong:
             gone = next((p for p in instruction.control_predecessors() if p not in own), None)
             if gone is not None:
@@ -338,14 +339,25 @@ def _attributes(instructions: list[HloInstruction], own: set[HloInstruction]) ->
                            "computation", instruction)
 
 
-def _wrong_values(attributes: Attributes) -> Iterator[tuple[str, str]]:
-    """Return the words before and after the owner of a wrong attribute in a sentence."""
+def _about_name(name: Any) -> str:
+    """Return "name" for a string that a text of HLO cannot hold, "bytes" for one that no file can; "" for no string."""
+    if not isinstance(name, str):
+        return ""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return "bytes"
+    return "name"
+
+
+def _wrong_values(attributes: Attributes) -> Iterator[tuple[str, str, str]]:
+    """Return the words before and after the owner of a wrong attribute in a sentence, and what it is about."""
     for name, value in attributes.items():
         if type(name) is not str or not _spelled().name.fullmatch(name):
-            yield _shown(name), " is no attribute's name"
+            yield _shown(name), " is no attribute's name", _about_name(name)
         elif not _is_value(name, value):
             wanted = _written(_type_of(name)) if name not in SEVERAL_KINDS else "value of it"
-            yield _shown(name)[1:-1], f" is {_shown(value)}, which is no {wanted}"
+            yield _shown(name)[1:-1], f" is {_shown(value)}, which is no {wanted}", ""
 
 
 def _are_tables(tables: Any) -> bool:

@@ -121,7 +121,7 @@ def as_svg(module: HloModule, most: int | None = DEFAULT_BOXES) -> str:
 
 def svg_and_width(module: HloModule, most: int | None = DEFAULT_BOXES) -> tuple[str, float]:
     """Return the same, and how wide it is in pixels where it is as large as its letters want it."""
-    require_usable(module)
+    require_usable(module, is_encoded=False)
     found = _shown(module.entry, most)
     order: list[HloInstruction | Fold] = list(dict.fromkeys(found.box_of[i] for i in found.computation.instructions))
     lines = {item: _lines(item) for item in order}

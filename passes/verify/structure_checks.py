@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import TypeVar
 
 from hlotool.diagnostics import Diagnostic
@@ -41,9 +41,12 @@ Index = tuple[int, ...]
 Entry = TypeVar("Entry")
 
 
-def verify_objects(module: HloModule) -> list[Diagnostic]:
-    """Report objects of a module that do not fit together; where any does not, nothing else is checked."""
-    return [report(module, _shown_at(f), _code(module, f), f.message) for f in flaws(module)]
+def verify_objects(module: HloModule, ignored: Container[str] = ()) -> list[Diagnostic]:
+    """Report objects of a module that do not fit together; where any does not, nothing else is checked.
+
+    Flaws about what is `ignored` are left out.
+    """
+    return [report(module, _shown_at(f), _code(module, f), f.message) for f in flaws(module) if f.about not in ignored]
 
 
 def verify_module(module: HloModule, contents: Contents, is_whole: bool, order: list[HloComputation]

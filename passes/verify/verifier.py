@@ -31,8 +31,6 @@ from hlotool.passes.codes import (
     FOREIGN_OPERAND,
     MISSING_ROOT,
     NO_SHAPE,
-    PARAMETER_NUMBERS,
-    RECURSION,
     UNKNOWN_ATTRIBUTE,
     UNKNOWN_OPCODE,
     WARNINGS,
@@ -62,7 +60,9 @@ from hlotool.passes.verify.verdict_keys import Signatures
 from hlotool.text import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES, broken_values
 
 #: findings of a module as a whole after which there is nothing to work on
-_UNUSABLE = (CYCLE, FLAW, FOREIGN_CALLEE, FOREIGN_OPERAND, MISSING_ROOT, PARAMETER_NUMBERS, RECURSION)
+_UNUSABLE = (CYCLE, FLAW, FOREIGN_CALLEE, FOREIGN_OPERAND, MISSING_ROOT)
+#: flaws of objects that only a text, or a schedule, minds
+_USABLE = ("name", "order", "place")
 #: an instruction, what is wrong with it, and how much that matters
 Wrong = tuple[HloInstruction, Problem, Severity]
 PROFILES = ("unoptimized", "strict", "scheduled", "cpu", "gpu")
@@ -104,16 +104,16 @@ def verify_as_read(module: HloModule, profile: str = "unoptimized", contents: Co
 
 
 @no_collection()
-def require_usable(module: HloModule) -> None:
+def require_usable(module: HloModule, is_encoded: bool = True) -> None:
     """Raises HloError for a module that no operation can work on: its objects do not hang together, or have no order.
 
     Reading a text gives none of these; a program that makes or changes modules may. Rules of operations are not asked.
+    Names that no file can hold are refused if they are to be encoded.
     """
     is_whole = is_sound(module)
-    found = [] if is_whole else verify_objects(module)
+    found = [] if is_whole else verify_objects(module, _USABLE if is_encoded else (*_USABLE, "bytes"))
     if not found:
         found = [d for d in verify_module(module, Contents(module), is_whole, []) if d.code in _UNUSABLE]
-        found += [report(module, None, FLAW, message) for message in broken_values(module)]
     if found:
         raise HloError(found)
 
