@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 from collections.abc import Iterator
 from types import FrameType
 
@@ -45,6 +46,17 @@ def pytest_configure() -> None:
 
 def _unheeded(number: int, frame: FrameType | None) -> None:
     """Ignore the signal, in this process alone."""
+
+
+@pytest.fixture(autouse=True)
+def own_width() -> Iterator[None]:
+    """A test that runs an executor in this process leaves JAX's width of numbers as it was."""
+    jax = sys.modules.get("jax")
+    before = jax.config.jax_enable_x64 if jax is not None else False
+    yield
+    jax = sys.modules.get("jax")
+    if jax is not None and hasattr(jax, "config") and jax.config.jax_enable_x64 != before:
+        jax.config.update("jax_enable_x64", before)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -22,12 +22,14 @@ from hlotool.blame.value_proof import Proof, SiteRepair, ValueProofs, fitted_to
 from hlotool.diagnostics import HloError
 from hlotool.execution import Observer, Program, RunningCall, evaluate_program, flat, require_one_signature
 from hlotool.ir import HloInstruction
-from hlotool.ir.arrays import Array
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics import Evidence, Judgement, Known, judge, takes_ordinary
 from hlotool.process import work_time
 
 #: candidates for guilt in a rewritten module that are tried
 _TRIED = 40
+#: largest difference of a value from what a legal rewrite makes of it, of the largest element: some units of bf16
+_NEARLY = 2.0 ** -5
 #: instructions before the difference that are listed where none is named
 _SHOWN = 4
 
@@ -121,7 +123,24 @@ class _Search:
         run = CorrectedRun(Expected(self.known, partners.partner), partners.may_differ)
         self._results(run.see)
         found = guilty(list(run.suspects.values()), lambda repaired: self._is_right(repairing(run.expected, repaired)))
-        return self._blamed(_inner(found, partners)) if found is not None else None
+        return None if found is None or self._is_rewritten(found) else self._blamed(_inner(found, partners))
+
+    def _is_rewritten(self, suspect: Suspect) -> bool:
+        """Return True if another operation on other operands has nearly the value of its partner: a legal rewrite.
+
+        Its partner's operands are not its own then, so that what it makes of them says nothing.
+        """
+        here, there = suspect.instruction, suspect.partner
+        if here.opcode == there.opcode:
+            return False
+        time = (suspect.device,)
+        value, expected = self.own.value((here,), time), self.known.value((there,), time)
+        if value is UNKNOWN or expected is UNKNOWN or not here.shape.is_array or not here.shape.dtype.is_floating:
+            return False
+        wide = [np.asarray(v).astype(np.float64) for v in (value, expected)]
+        if wide[0].shape != wide[1].shape or not all(np.isfinite(w).all() for w in wide) or not wide[0].size:
+            return False
+        return bool(np.abs(wide[0] - wide[1]).max() <= _NEARLY * np.abs(wide[1]).max())
 
     def by_values(self) -> PairBlame | None:
         """Return what is guilty among the instructions that have the values of a left one's operands."""

@@ -12,6 +12,8 @@ from hlotool.stablehlo.artifact import write_artifact
 _MOST_ELEMENTS = 2**63 - 1
 #: the pretty form of a reduction whose body is one operation
 _SHORT_REDUCER = " applies stablehlo."
+#: operations in the body of a reduction that is printed so
+_SHORT_BODY = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,9 @@ def _has_attributes_in_reducers(program: Any) -> bool:
     def visit(operation: Any) -> Any:
         nonlocal found
         if operation.name == "stablehlo.reduce":
-            blocks = operation.regions[0].blocks
-            found = found or any(len(inner.operation.attributes) > 0 for inner in blocks[0].operations)
+            body = list(operation.regions[0].blocks[0].operations)
+            # One operation and the return: a longer body is printed whole.
+            found = found or (len(body) == _SHORT_BODY and len(body[0].operation.attributes) > 0)
         return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
 
     program.operation.walk(visit)
