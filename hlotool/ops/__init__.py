@@ -58,16 +58,16 @@ from hlotool.ops.flow import (
 )
 from hlotool.ops.freedom import Freedom, freedom_of, with_freedom
 from hlotool.ops.smt import Applied, bits_term, sort_of
-from hlotool.ops.transfer import pairs_of
+from hlotool.ops.transfer import circle_of, pairs_of
 from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintError, Op, require, value_of
 
 __all__ = [
     "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "MIRRORED", "OPS", "STARTABLE",
     "TARGETS", "Applied", "Attribute", "Calls", "ConstraintError", "Cost", "Curve", "Draw", "Drawn", "Effect",
     "Effects", "Elements", "EvaluationError", "Finite", "Flow", "Freedom", "GroupMode", "Op", "Place", "Sign", "Step",
-    "Undrawable", "acts", "bits_term", "checked_by", "comparison_type", "draw_ordered", "draw_program", "elements_left",
-    "flow_of", "flow_of_opcode", "freedom_of", "from_bits", "group_mode_of", "has_effect", "has_foreign", "int_limits",
-    "is_a", "is_any_foreign", "is_tied", "lapack_config", "lapack_targets", "limits", "literal_text", "opcodes",
-    "over_blocks", "pairs_of", "require", "rounded_once", "sort_of", "source_of", "specials", "traffic",
-    "turning_points", "value_of", "with_flag", "with_freedom",
+    "Undrawable", "acts", "bits_term", "checked_by", "circle_of", "comparison_type", "draw_ordered", "draw_program",
+    "elements_left", "flow_of", "flow_of_opcode", "freedom_of", "from_bits", "group_mode_of", "has_effect",
+    "has_foreign", "int_limits", "is_a", "is_any_foreign", "is_tied", "lapack_config", "lapack_targets", "limits",
+    "literal_text", "opcodes", "over_blocks", "pairs_of", "require", "rounded_once", "sort_of", "source_of", "specials",
+    "traffic", "turning_points", "value_of", "with_flag", "with_freedom",
 ]

@@ -57,6 +57,18 @@ def _channel(e: Emitter, instruction: HloInstruction, host: int) -> dict[str, st
 _PAIRS = "_xla_send_recv_source_target_pairs"
 
 
+def circle_of(pairs: Sequence[tuple[int, int]]) -> int | None:
+    """Return a device that pairs (source, target) lead from and back to; None: there is no circle."""
+    following = dict(pairs)
+    for start, first in following.items():
+        at, steps = first, 0
+        while at in following and at != start and steps < len(pairs):
+            at, steps = following[at], steps + 1
+        if at == start:
+            return start
+    return None
+
+
 def pairs_of(attributes: FrontendAttributes | None) -> tuple[tuple[int, int], ...]:
     """Who sends to whom, from the frontend attribute that says it."""
     text = (attributes.get(_PAIRS, "") if attributes else "") or ""

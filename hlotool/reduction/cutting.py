@@ -7,7 +7,7 @@ what is left out is replaced by another value of its shape, or by zeros.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 
 from hlotool.diagnostics import HloError
@@ -106,10 +106,15 @@ def cut_results(work: SearchState) -> None:
 
 def promote(work: SearchState) -> bool:
     """Let a called computation be the entry, with the arguments of one of its calls. Return True if it helped."""
+    return promote_each(work, lambda base: _promotions(work, base))
+
+
+def promote_each(work: SearchState, promotions: Callable[[Candidate], Iterable[Maker]]) -> bool:
+    """Accept promotions of the best candidate as long as one makes it smaller. Return True if one did."""
     changed = False
     while True:
         base = work.best
-        found = work.asker.first(_promotions(work, base))
+        found = work.asker.first(promotions(base))
         if found is None or found[1].size >= base.size:
             return changed
         work.accept(found[1], "promoted", keeps_values=False)

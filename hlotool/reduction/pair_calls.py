@@ -22,6 +22,7 @@ from hlotool.ir.arrays import Array, digest, np
 from hlotool.numerics import is_nan
 from hlotool.passes.edit import results_of, section
 from hlotool.reduction.candidate import Candidate, Rows
+from hlotool.reduction.cutting import promote_each
 from hlotool.reduction.entry_values import made_rows, results_on
 from hlotool.reduction.oracle_pool import Maker
 from hlotool.reduction.pair_cutting import renumber
@@ -39,14 +40,7 @@ def promote_pair(work: SearchState, *, is_made: bool = True) -> bool:
     `is_made`: of a computation that the reference calls in no way that can be watched, arguments are made; only after
     what lies around its caller has been cut off it is certain that the two stand for each other.
     """
-    changed = False
-    while True:
-        base = work.best
-        found = work.asker.first(_promotions(base, is_made))
-        if found is None or found[1].size >= base.size:
-            return changed
-        work.accept(found[1], "promoted", keeps_values=False)
-        changed = True
+    return promote_each(work, lambda base: _promotions(base, is_made))
 
 
 def _promotions(base: Candidate, is_made: bool) -> Iterator[Maker]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hlotool.ir import HloComputation, HloInstruction, ReplicaGroups, Sharding, post_order
-from hlotool.ops import OPS, Effect, flow_of, pairs_of, with_flag
+from hlotool.ops import OPS, Effect, circle_of, flow_of, pairs_of, with_flag
 from hlotool.passes.lints.edits import bypassed, fix_of
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
@@ -376,7 +376,7 @@ def receive_before_send(view: View, send: HloInstruction) -> Iterator[Finding]:
         XLA, hlo_verifier.cc, VerifyNoCollectiveDeadlocks
     """
     pairs = pairs_of(send.attributes.get("frontend_attributes"))
-    if send.attributes.get("is_host_transfer") or not _is_circular(pairs):
+    if send.attributes.get("is_host_transfer") or circle_of(pairs) is None:
         return
     seen, waiting = {send}, [send]
     while waiting:
@@ -391,15 +391,3 @@ def receive_before_send(view: View, send: HloInstruction) -> Iterator[Finding]:
             if before not in seen:
                 seen.add(before)
                 waiting.append(before)
-
-
-def _is_circular(pairs: tuple[tuple[int, int], ...]) -> bool:
-    """Return True if pairs lead from some device back to it."""
-    following = dict(pairs)
-    for start, first in following.items():
-        at, steps = first, 0
-        while at in following and at != start and steps < len(pairs):
-            at, steps = following[at], steps + 1
-        if at == start:
-            return True
-    return False

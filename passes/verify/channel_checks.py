@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import FrontendAttributes, HloComputation, HloInstruction, HloModule
+from hlotool.ops import circle_of
 from hlotool.passes.codes import ASYNC_SOURCE, ASYNC_USE, CHANNEL_PAIR, CHANNEL_SHARED, CHANNEL_USE, DEADLOCK
 from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
@@ -125,11 +126,5 @@ def _bad_pairs(pairs: Pairs) -> str:
         twice = next((e for i, e in enumerate(ends) if e in ends[:i]), None)
         if twice is not None:
             return f"{twice} is a {what} twice"
-    following = dict(pairs)
-    for start, first in following.items():
-        at, steps = first, 0
-        while at in following and at != start and steps < len(pairs):
-            at, steps = following[at], steps + 1
-        if at == start:
-            return f"the pairs lead from {start} back to {start}"
-    return ""
+    start = circle_of(pairs)
+    return "" if start is None else f"the pairs lead from {start} back to {start}"
