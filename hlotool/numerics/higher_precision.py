@@ -43,7 +43,8 @@ class Holding:
         if not shape.is_array:
             return value
         array = np.asarray(value)
-        return array.astype(self.type_for(shape.dtype).numpy, copy=False) if self.holds(shape.dtype) else array
+        with np.errstate(invalid="ignore"):  # some NaNs signal
+            return array.astype(self.type_for(shape.dtype).numpy, copy=False) if self.holds(shape.dtype) else array
 
     def holds(self, kind: DType) -> bool:
         """Return True if values of a type are held in another one."""

@@ -9,14 +9,15 @@ round in the narrow type itself more often than the program does, by one roundin
     f16, bf16            processors compute with them: sums and products are fused, distributed and reassociated as
                          f32's are, wherever there are two of them; one alone is rounded once
 
-A conversion rounds once, whatever stands beside it.
+A conversion rounds once, whatever stands beside it; but where its operand is computed in f32 of numbers of its own
+narrow type, the two are that type's operation, written out as compilers write it.
 """
 
 from __future__ import annotations
 
 from hlotool.ir import DTYPES, DType, HloInstruction, HloModule
 from hlotool.numerics.ulps import LEAST_ULPS
-from hlotool.ops import Freedom, freedom_of, is_a
+from hlotool.ops import Freedom, freedom_of, is_a, rounded_once, source_of
 
 #: operations that are rewritten in the narrow type, whatever stands beside them
 _REWRITTEN = frozenset({"divide", "power"})
@@ -28,8 +29,21 @@ class NarrowSteps:
     """Facts about a module's operations on narrow floats."""
 
     def __init__(self, module: HloModule) -> None:
-        count = sum(1 for i in module.instructions() if _rounds(i) and i.shape.dtype.name in _NATIVE)
-        self._is_alone = count < 2
+        instructions = list(module.instructions())
+        native = [i for i in instructions if _rounds(i) and i.shape.dtype.name in _NATIVE]
+        self._written_out = {id(i) for i in instructions if _is_written_out(i)}
+        self._is_alone = len(native) + len(self._written_out) < 2
+
+    def is_native(self, instruction: HloInstruction) -> bool:
+        """Return True if an instruction is one of several operations that round to a type that processors compute with.
+
+        So is the conversion at the end of one that is written out:
+
+            wide = f32 convert(bf16 x)   product = f32 multiply(wide, wide)   narrow = bf16 convert(product)
+        """
+        is_narrow = id(instruction) in self._written_out or (_rounds(instruction)
+                                                             and instruction.shape.dtype.name in _NATIVE)
+        return is_narrow and not self._is_alone
 
     def places(self, instruction: HloInstruction, ulps: float) -> tuple[DType, float, bool]:
         """The type in whose last places an operation on narrow floats is off, and by how many.
@@ -38,11 +52,31 @@ class NarrowSteps:
         """
         kind = instruction.shape.dtype
         is_rewritten = instruction.opcode in _REWRITTEN or freedom_of(instruction) is Freedom.EXPANDED
-        is_native = kind.name in _NATIVE and not self._is_alone and _rounds(instruction)
-        return (kind, LEAST_ULPS, is_rewritten) if is_rewritten or is_native else (DTYPES["f32"], ulps, False)
+        is_own = is_rewritten or self.is_native(instruction)
+        return (kind, LEAST_ULPS, is_rewritten) if is_own else (DTYPES["f32"], ulps, False)
 
 
 def _rounds(instruction: HloInstruction) -> bool:
     """Return True if an operation rounds and is no conversion; complex numbers, rounded by size, are never narrow."""
     return (instruction.shape.is_array and is_a(instruction, "elementwise") and freedom_of(instruction).rounds
             and instruction.opcode != "abs")
+
+
+def _is_written_out(conversion: HloInstruction) -> bool:
+    kind = conversion.shape.dtype if conversion.opcode == "convert" and conversion.shape.is_array else None
+    if kind is None or kind.name not in _NATIVE:
+        return False
+    computed = _source(conversion.operands[0])
+    return (_rounds(computed) and computed.shape.dtype.name == "f32"
+            and all(_holds(operand, kind) for operand in map(_source, computed.operands)))
+
+
+def _holds(value: HloInstruction, kind: DType) -> bool:
+    """Return True if a value has been converted from a type, or is a constant of numbers of it."""
+    if value.opcode == "constant" and value.shape.is_array:
+        return bool((rounded_once(value.literal.array, kind.numpy).astype("f4") == value.literal.array).all())
+    return value.opcode == "convert" and value.operands[0].shape.dtype is kind
+
+
+def _source(value: HloInstruction) -> HloInstruction:
+    return source_of(value, lambda flow: flow.repeats)

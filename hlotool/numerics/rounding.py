@@ -173,7 +173,7 @@ class RandomRounding:
             if _adds_narrow(instruction):
                 function = self._held_sum(shape, function)
             if shape.is_array and HELD_AS_F32.holds(shape.dtype):
-                function = self._rounded_here_and_there(shape, function) if self._rounds_some else function
+                function = self._rounded_here_and_there(instruction, function) if self._rounds_some else function
                 function = self._within_range(shape, function)
             return function, keywords
         if (way := _WAYS.get(freedom_of(instruction))) is not None:
@@ -185,8 +185,13 @@ class RandomRounding:
         return self._moved(instruction, function) if is_forwarded else function
 
     def _nearest(self, instruction: HloInstruction, function: Function) -> Function:
-        """A conversion; to narrow floats from wider numbers than f32's it may go over f32, and round twice."""
+        """A conversion; to narrow floats from wider numbers than f32's it may go over f32, and round twice.
+
+        One that ends a narrow operation is as far off as that.
+        """
         shape, operand = instruction.shape, instruction.operands[0].shape
+        if self._least_ulps and self._narrow_steps.is_native(instruction):
+            return self._elementwise(instruction, function, LEAST_ULPS)
         reads = self._reading(instruction, function)
         if not (is_real(shape) and shape.dtype.bits < 32 and operand.dtype.bits >= 32
                 and operand.element_type != "f32" and self._seed % 4 > 1):
@@ -259,11 +264,22 @@ class RandomRounding:
 
         return call if shape.dtype.exponent_bits < 8 else function
 
-    def _rounded_here_and_there(self, shape: Shape, function: Function) -> Function:
-        """Of what is held as f32 half of the elements are rounded to their own type."""
+    def _rounded_here_and_there(self, instruction: HloInstruction, function: Function) -> Function:
+        """Of what is held as f32 half of the elements are rounded to their own type.
+
+        What processors compute in that type is off by up to its last place instead, and not rounded, so that it shows
+        how far an element may be off, which rounded samples do by chance.
+        """
+        shape = instruction.shape
+        is_off = self._least_ulps and self._narrow_steps.is_native(instruction)
+
         def call(*values: Any, **keywords: Any) -> Any:
             held = np.asarray(function(*values, **keywords))
             rounded = own(held, shape).astype(held.dtype)
+            if is_off:
+                size = np.where(np.isfinite(held), np.abs(held), 0)
+                off = self._uniform(held) * error_of(None, self._least_ulps)(size, ulp_of(size, shape.dtype))
+                return np.where(held == rounded, held, held + off).astype(held.dtype)
             return np.where(self._random.integers(0, 2, held.shape) > 0, held, rounded)
 
         return call
@@ -546,9 +562,9 @@ class RandomRounding:
         if not self._flushes or kind.is_complex or kind.bits < 16:
             return array
         tiny = 2.0 ** least_exponent(kind)
-        small = np.abs(array.astype(np.float64)) < tiny
-        # A zero keeps the sign, as processors have it: what divides by it is infinite with that sign.
         with np.errstate(all="ignore"):
+            small = np.abs(array.astype(np.float64)) < tiny
+            # A zero keeps the sign, as processors have it: what divides by it is infinite with that sign.
             return np.where(small, array * np.zeros((), array.dtype), array) if small.any() else array
 
 
