@@ -118,7 +118,7 @@ class Op:
     #: what it is: elementwise, commutative, collective, ...; of collectives `uniform` ones give every device of a group
     #: the same, and several `combinable` ones may be one; `relayouts` ones may lay their result out unlike their
     #: operands, `mixed` ones take floats of several precisions, `typed` ones mean their own element types, so that no
-    #: wider ones may stand for them
+    #: wider ones may stand for them, `nans` ones tell one NaN from another
     flags: frozenset[str] = frozenset()
     #: how values flow through it (see flow.py)
     flow: Flow = COMPUTES

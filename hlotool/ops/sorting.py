@@ -236,7 +236,7 @@ def _cost_of_topk(instruction: HloInstruction) -> int:
 
 
 @op(topk_shape, lowering=Lowering(_emit_topk, _lift_topk, ("chlo.top_k", "mhlo.topk")), source=SPECIFICATION,
-    draw=_draw_topk, cost=_cost_of_topk, flags=("typed",))
+    draw=_draw_topk, cost=_cost_of_topk, flags=("typed", "nans"))
 def topk(operand: Array, *, k: int, largest: bool = True, is_stable: bool = False) -> Any:
     """The k largest (or smallest) elements of each line along the last dimension, best first, and their places.
 

@@ -8,11 +8,13 @@ that order, which is named.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from enum import Enum
 
 from hlotool.ir import HloModule
-from hlotool.passes.equality import EXACT, REASSOCIATING, Node, NotComparable, Numbering
+from hlotool.passes.equality import EXACT, REASSOCIATING, STRICT, Node, NotComparable, Numbering
+from hlotool.proof.observed_nans import observed, reached
 from hlotool.proof.queries import ElementQuery, NoSort, is_elementwise, sources
 from hlotool.proof.solvers import Decision, asked
 
@@ -49,27 +51,35 @@ class EqualityProof:
 def prove(before: HloModule, after: HloModule, effort: int = 4) -> EqualityProof:
     """Return how far two modules are proved to be equal.
 
-    `effort` is about the seconds that a solver may take for one question. Raises HloError where a solver is needed and
-    none is installed.
+    `effort` bounds the steps that a solver may take for one question. Raises HloError where a solver is needed and none
+    is installed.
     """
-    form = Numbering(EXACT, layouts_of_calls=True)
     try:
-        results = form.module(before), form.module(after)
-        if form.rounded:
-            return EqualityProof(ProofStatus.UNKNOWN, reason="the last digits of constants depend on who computes them")
-        if results[0] == results[1]:
-            return EqualityProof(ProofStatus.PROVED, tuple(sorted(form.used)))
-        if len(results[0]) != len(results[1]):
-            return EqualityProof(ProofStatus.UNKNOWN, reason="they have other numbers of results or effects")
+        return _proved(before, after, effort)
+    except NotComparable as error:
+        return EqualityProof(ProofStatus.UNKNOWN, reason=str(error))
+
+
+def _proved(before: HloModule, after: HloModule, effort: int) -> EqualityProof:
+    form = Numbering(EXACT, layouts_of_calls=True)
+    results = form.module(before), form.module(after)
+    if not form.elided.isdisjoint(reached(form, itertools.chain(*results))):
+        return EqualityProof(ProofStatus.UNKNOWN, reason="its text leaves out the elements of constants")
+    if len(results[0]) != len(results[1]):
+        return EqualityProof(ProofStatus.UNKNOWN, reason="they have other numbers of results or effects")
+    prover = _Prover(form, effort)
+    if results[0] != results[1]:
         loose = Numbering(REASSOCIATING, layouts_of_calls=True)
         if loose.module(before) == loose.module(after):
             return EqualityProof(ProofStatus.REASSOCIATED, tuple(sorted(loose.used)))
-    except NotComparable as error:
-        return EqualityProof(ProofStatus.UNKNOWN, reason=str(error))
-    prover = _Prover(form, effort)
-    if all(prover.equal(a, b) for a, b in zip(*results, strict=True)):
+        if not all(prover.equal(a, b) for a, b in zip(*results, strict=True)):
+            return EqualityProof(ProofStatus.UNKNOWN, stopped=prover.stopped)
+    if form.other_nans.isdisjoint(observed(form, itertools.chain(*results))):
         return EqualityProof(ProofStatus.PROVED, (*sorted(form.used), *sorted(prover.solvers)))
-    return EqualityProof(ProofStatus.UNKNOWN, stopped=prover.stopped)
+    strict = Numbering(STRICT, layouts_of_calls=True)
+    if strict.module(before) == strict.module(after):
+        return EqualityProof(ProofStatus.PROVED, tuple(sorted(strict.used)))
+    return EqualityProof(ProofStatus.UNKNOWN, reason="it tells NaNs apart, which no solver does")
 
 
 #: questions to solvers for one proof
@@ -106,7 +116,7 @@ class _Prover:
                 continue
             waiting.pop()
             if (self._is_one_operation(*pair) and not needed) or self._is_decided(*pair):
-                self._join(left, right)
+                self._join(*pair)
             else:
                 self._failed.add(pair)
                 self.stopped = self.stopped or (self.form.nodes[pair[0]], self.form.nodes[pair[1]])
@@ -119,7 +129,9 @@ class _Prover:
         return number
 
     def _join(self, one: int, other: int) -> None:
-        self._parents[max(one, other)] = min(one, other)
+        left, right = self.root(one), self.root(other)
+        self._parents[max(left, right)] = min(left, right)
+        self.form.other_nans.update(n for n in (one, other) if self.form.may_be_nan(n))
 
     def _is_one_operation(self, one: int, other: int) -> bool:
         left, right = self.form.nodes[one], self.form.nodes[other]

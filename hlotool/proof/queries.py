@@ -75,7 +75,11 @@ class ElementQuery:
             return self._unknown(self.same(number), sort)
         operands = [self._terms[n] for n in node.operands]
         types = [_shape(self.numbering.nodes[n]).dtype for n in node.operands]
-        meaning = OPS[node.opcode].smt
+        record = OPS[node.opcode]
+        chooses = record.element_types == ("pred",) and len(types) > 1
+        if len(set(types[chooses:])) > 1 or (chooses and types[0].family != "pred"):
+            raise NoSort(f"{node.opcode} takes other operands")  # the module is not valid
+        meaning = record.smt
         term = meaning(Applied(types[0], node.shapes[0].dtype, dict(node.attributes)), *operands) if meaning else None
         name = f"t{number}"
         self.lines.append(f"(define-fun {name} () {sort} {term or self._applied(node, operands)})")
@@ -91,8 +95,11 @@ class ElementQuery:
     def _applied(self, node: Node, operands: list[str]) -> str:
         """Return the result of a function of which only that is known that it is one."""
         self.is_abstract = True
+        shapes = [_shape(self.numbering.nodes[n]) for n in node.operands]
         sorts = [_sort(self.numbering.nodes[n]) for n in node.operands]
-        words = [node.opcode, *sorts, _sort(node), *(f"{k}={v}" for k, v in node.attributes)]
+        # Two types may have one sort: s32 and u32 are bit vectors.
+        words = [node.opcode, *(s.element_type for s in (*shapes, _shape(node))),
+                 *(f"{k}={v}" for k, v in node.attributes)]
         name = " ".join(words).translate({ord(c): "/" for c in "|\\"})
         if name not in self._declared:
             self._declared.add(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import itertools
 import re
 from dataclasses import dataclass, field
 from enum import Enum
@@ -15,8 +16,8 @@ from hlotool.proof.codes import NO_SOLVER
 #: exponent and significand of the floats that bitwuzla's wheels know
 _SORTS = {("5", "11"), ("8", "24"), ("11", "53")}
 _FLOATING = re.compile(r"(?:FloatingPoint|to_fp) (\d+) (\d+)")
-#: z3's steps in about a second
-_STEPS = 1_000_000
+#: z3's steps in about a second, and bitwuzla's: how often it asks if it is to stop
+_STEPS, _ASKINGS = 1_000_000, 15_000
 
 
 class Decision(Enum):
@@ -38,7 +39,7 @@ class Reply:
 
 
 def asked(text: str, unknowns: tuple[str, ...], effort: int = 4) -> Reply:
-    """Ask the solvers a question in SMT-LIB: bitwuzla for `effort` seconds, and z3 with a like number of its steps.
+    """Ask the solvers a question in SMT-LIB; `effort` is a number of steps of each that takes it about a second.
 
     bitwuzla is asked first where it knows the types (floats of 16, 32 and 64 bits), and z3 only where it gives up.
     Raises HloError where neither is installed.
@@ -61,10 +62,11 @@ def _bitwuzla(text: str, unknowns: tuple[str, ...], effort: int) -> Reply:
         return Reply(Decision.UNKNOWN)
     terms, options = bitwuzla.TermManager(), bitwuzla.Options()
     options.set(bitwuzla.Option.PRODUCE_MODELS, True)
-    options.set(bitwuzla.Option.TIME_LIMIT_PER, effort * 1000)
     parser = bitwuzla.Parser(terms, options)
     parser.parse(text, True, False)
-    solver = parser.bitwuzla()
+    solver, steps = parser.bitwuzla(), itertools.count()
+    # Steps, and not seconds: the answer does not depend on how busy the machine is.
+    solver.configure_terminator(lambda: next(steps) >= effort * _ASKINGS)
     result = solver.check_sat()
     if result == bitwuzla.Result.UNSAT:
         return Reply(Decision.EQUAL, "bitwuzla")
@@ -78,7 +80,6 @@ def _z3(text: str, unknowns: tuple[str, ...], effort: int) -> Reply:
     z3 = importlib.import_module("z3")
     context = z3.Context()
     solver = z3.Solver(ctx=context)
-    # Steps, and not seconds: the answer does not depend on how busy the machine is.
     solver.set("rlimit", effort * _STEPS)
     solver.from_string(text)
     result = solver.check()

@@ -9,6 +9,7 @@ from hlotool.passes.equality.numbering_rules import (
     EXACT,
     REASSOCIATING,
     SIMPLIFICATIONS,
+    STRICT,
     same_up_to,
 )
 from hlotool.passes.equality.op_name_matching import FATES, Became, became, is_optimised
@@ -16,8 +17,8 @@ from hlotool.passes.equality.pairing import Candidates, ValueIndex, are_near, di
 from hlotool.passes.equality.structure import Aspects, Structure
 
 __all__ = [
-    "ALONG_PASSES", "CONVERSIONS", "EXACT", "FATES", "NOT_COMPARED", "REASSOCIATING", "SIMPLIFICATIONS", "Aspects",
-    "Became", "Candidates", "Diff", "ModuleChange", "Node", "NotComparable", "Numbering", "Structure", "Value",
-    "ValueIndex", "are_near", "became", "diff", "distance", "fingerprint", "gone", "is_optimised", "leaf_numbers",
-    "op_name", "same_up_to", "share_of", "size_blind_fingerprint",
+    "ALONG_PASSES", "CONVERSIONS", "EXACT", "FATES", "NOT_COMPARED", "REASSOCIATING", "SIMPLIFICATIONS", "STRICT",
+    "Aspects", "Became", "Candidates", "Diff", "ModuleChange", "Node", "NotComparable", "Numbering", "Structure",
+    "Value", "ValueIndex", "are_near", "became", "diff", "distance", "fingerprint", "gone", "is_optimised",
+    "leaf_numbers", "op_name", "same_up_to", "share_of", "size_blind_fingerprint",
 ]

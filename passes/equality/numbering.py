@@ -108,6 +108,8 @@ class NumberingRule:
     #: products of "dots" or all "sums" are taken in another order
     keeps: str
     apply: Callable[[Numbering, Node], Node | int | None]
+    #: True if a float that is NaN stays the same NaN, with its sign and payload
+    keeps_nans: bool = True
 
 
 @dataclass(slots=True)
@@ -144,6 +146,10 @@ class Numbering:
     used: set[str] = field(default_factory=set)
     #: constants that were computed by functions whose last digits depend on the executor
     rounded: set[int] = field(default_factory=set)
+    #: values that a rule took for others whose NaNs may have other signs and payloads
+    other_nans: set[int] = field(default_factory=set)
+    #: constants whose elements the text leaves out: those of one name are taken for one
+    elided: set[int] = field(default_factory=set)
     _numbers: dict[Hashable, int] = field(default_factory=dict)
     _by_opcode: dict[str, list[NumberingRule]] = field(default_factory=dict)
     _arrays: dict[int, Array | None] = field(default_factory=dict)
@@ -183,8 +189,19 @@ class Numbering:
             found = each.apply(self, node)
             if found is not None:
                 self.used.update([each.name] if each.name else ())
-                return found if isinstance(found, int) else self.number(found)
+                number = found if isinstance(found, int) else self.number(found)
+                if not each.keeps_nans and self.may_be_nan(number):
+                    self.other_nans.add(number)
+                return number
         return self.add(node)
+
+    def may_be_nan(self, number: int) -> bool:
+        """Return True for floats and complex numbers, but constants without NaN."""
+        kinds = [s.dtype for s in self.nodes[number].shapes if s.is_array]
+        if not any(k.is_floating or k.is_complex for k in kinds):
+            return False
+        array = self.array(number)
+        return array is None or bool(np.not_equal(array, array).any())
 
     def known(self, node: Node) -> int | None:
         """Return the number of an expression that has been met; None: it has not."""
@@ -296,7 +313,9 @@ class Numbering:
             key: Hashable = bits_of(i.literal.array) if is_known else literal_key(i.literal)
             if i.literal.has_elided:  # its values are unknown: only a constant of that name may be the same
                 key = key, i.name
-            return self.add(near.instead("constant", i.shape, literal=key))
+            number = self.add(near.instead("constant", i.shape, literal=key))
+            self.elided.update([number] if i.literal.has_elided else ())
+            return number
         if i.opcode == "broadcast" and isinstance(operands[0], int) and i.operands[0].shape.is_scalar and (
                 scalar := self.made(operands[0], "constant")) is not None:
             return self.add(near.instead("constant", i.shape, literal=scalar.given("literal")))

@@ -61,11 +61,12 @@ _RULES: list[NumberingRule] = []
 _Apply: TypeAlias = Callable[[Numbering, Node], "Node | int | None"]
 
 
-def rule(name: str, *opcodes: str, flag: str = "", keeps: str = "bits") -> Callable[[_Apply], _Apply]:
+def rule(name: str, *opcodes: str, flag: str = "", keeps: str = "bits", keeps_nans: bool = True
+         ) -> Callable[[_Apply], _Apply]:
     """Make a function a rule of operations, those with a flag of the record included."""
     def register(function: _Apply) -> _Apply:
         flagged = [opcode for opcode, record in OPS.items() if flag in record.flags]
-        _RULES.append(NumberingRule(name, (*opcodes, *flagged), keeps, function))
+        _RULES.append(NumberingRule(name, (*opcodes, *flagged), keeps, function, keeps_nans))
         return function
 
     return register
@@ -426,7 +427,7 @@ def _fold_of_one(form: Numbering, node: Node) -> tuple[str, Shape] | None:
     return (folded.opcode, source) if is_plain else None
 
 
-@rule("neutral", "reduce")
+@rule("neutral", "reduce", keeps_nans=False)
 def reduce_of_one_element(form: Numbering, node: Node) -> int | None:
     """Take the element where it is folded into the neutral one."""
     found = _fold_of_one(form, node)
@@ -453,7 +454,7 @@ def part_of_complex(form: Numbering, node: Node) -> int | None:
 # Elementwise operations
 
 
-@rule("rounded", flag="elementwise", keeps="values")
+@rule("rounded", flag="elementwise", keeps="values", keeps_nans=False)
 def elementwise_of_rounded_constants(form: Numbering, node: Node) -> int | None:
     """Take the constant met before that differs by roundings from what the operation gives."""
     if not _is_rounded(node.opcode) and form.rounded.isdisjoint(node.operands):
@@ -480,7 +481,7 @@ def _is_rounded(opcode: str) -> bool:
     return "transcendental" in OPS[opcode].flags and opcode != "sqrt"
 
 
-@rule("folded", flag="elementwise")
+@rule("folded", flag="elementwise", keeps_nans=False)
 def elementwise_of_constants(form: Numbering, node: Node) -> int | None:
     """Write what an exact operation gives on constants."""
     if _is_rounded(node.opcode) or "random" in OPS[node.opcode].flags:
@@ -533,7 +534,7 @@ def _sides(node: Node) -> tuple[tuple[int, int], ...]:
     return ((right, left), (left, right)) if "commutative" in OPS[node.opcode].flags else ((right, left),)
 
 
-@rule("zero-sums", "add", keeps="values")
+@rule("zero-sums", "add", keeps="values", keeps_nans=False)
 def sum_with_zero(form: Numbering, node: Node) -> int | None:
     """Leave out a sum with +0, which makes +0 of -0."""
     for one, other in _sides(node):
@@ -542,7 +543,7 @@ def sum_with_zero(form: Numbering, node: Node) -> int | None:
     return None
 
 
-@rule("zero-sums", "reduce", keeps="values")
+@rule("zero-sums", "reduce", keeps="values", keeps_nans=False)
 def sum_of_one_element(form: Numbering, node: Node) -> int | None:
     """Take the element where it is added to +0, which makes +0 of -0."""
     found = _fold_of_one(form, node)
@@ -559,7 +560,7 @@ def _is_zero(dtype: DType, array: Array | None) -> bool:
     return not one.any() and not bool(np.signbit(one).any())
 
 
-@rule("neutral", flag="elementwise")
+@rule("neutral", flag="elementwise", keeps_nans=False)
 def operation_with_neutral_element(form: Numbering, node: Node) -> int | None:
     """Take the other operand where one is neutral."""
     for one, other in _sides(node):
@@ -585,14 +586,14 @@ def operation_with_absorbing_element(form: Numbering, node: Node) -> int | None:
 # Orders
 
 
-@rule("", "add", "multiply", keeps="sums")
+@rule("", "add", "multiply", keeps="sums", keeps_nans=False)
 def terms_in_any_order(form: Numbering, node: Node) -> Node | None:
     """Order all terms of sums of sums, or of products of products, by number."""
     terms = [t for n in node.operands for t in (form.nodes[n].operands if form.nodes[n].own == node.own else (n,))]
     return node.with_operands(*sorted(terms)) if tuple(sorted(terms)) != node.operands else None
 
 
-@rule("operand-order", flag="commutative")
+@rule("operand-order", flag="commutative", keeps_nans=False)
 def operands_in_order(form: Numbering, node: Node) -> Node | None:
     """Order two operands by number."""
     is_swapped = len(node.operands) == 2 and node.operands[0] > node.operands[1]
@@ -612,7 +613,7 @@ def comparison_in_order(form: Numbering, node: Node) -> Node | None:
 # Products of matrices
 
 
-@rule("", "dot", keeps="dots")
+@rule("", "dot", keeps="dots", keeps_nans=False)
 def dot_of_matrices(form: Numbering, node: Node) -> int | None:
     """Multiply [batch, rows, terms] by [batch, columns, terms], the operand of the lower number first."""
     shapes = [s for n in node.operands if (s := form.shape(n)) is not None]
@@ -647,6 +648,8 @@ _DOT = frozenset({"lhs_batch_dims", "rhs_batch_dims", "lhs_contracting_dims", "r
 
 #: rules that keep every bit
 EXACT = _rules_that_keep("bits")
+#: those that keep the payloads of NaN, too
+STRICT = tuple(r for r in EXACT if r.keeps_nans)
 #: the same, and rules of frontends' converters
 CONVERTED = _rules_that_keep("bits", "values")
 #: rules for the modules of a chain of passes

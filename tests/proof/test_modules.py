@@ -93,3 +93,46 @@ def test_a_model_is_itself_and_not_another_one(name):
         if old in text:
             changed = hlotool.parse(new.join(text.rsplit(old, 1)))
             assert prove(hlotool.parse(text), changed).status is ProofStatus.UNKNOWN
+
+
+#: parameters of the pairs below
+VECTORS = "x = f32[4] parameter(0)\ny = f32[4] parameter(1)\nn = s32[4] parameter(2)\n"
+ZERO = "z.s = f32[] constant(-0)\nz = f32[4] broadcast(z.s), dimensions={}\n"
+UNEQUAL = {
+    "integers of floats, signed and unsigned": (
+        "a = s32[4] convert(x)\nz = s32[4] constant({0, 0, 0, 0})\nROOT r = pred[4] compare(a, z), direction=EQ",
+        "a = u32[4] convert(x)\nz = u32[4] constant({0, 0, 0, 0})\nROOT r = pred[4] compare(a, z), direction=EQ"),
+    "floats of integers, signed and unsigned": (
+        "ROOT r = f32[4] convert(n)", "u = u32[4] convert(n)\nROOT r = f32[4] convert(u)"),
+    "the sign of a NaN": (
+        "a = f32[4] negate(x)\nROOT r = s32[4] bitcast-convert(a)",
+        ZERO + "a = f32[4] subtract(z, x)\nROOT r = s32[4] bitcast-convert(a)"),
+    "the first of two NaNs": (
+        "a = f32[4] add(x, y)\nROOT r = s32[4] bitcast-convert(a)",
+        "a = f32[4] add(y, x)\nROOT r = s32[4] bitcast-convert(a)"),
+    "the order of NaNs": (
+        ZERO + "a = f32[4] subtract(z, x)\nROOT r = pred[4] compare(a, y), direction=LT, type=TOTALORDER",
+        "a = f32[4] negate(x)\nROOT r = pred[4] compare(a, y), direction=LT, type=TOTALORDER"),
+    "constants that are left out": (
+        "c = f32[4] constant({...})\nROOT r = f32[4] add(x, c)",
+        "c = f32[4] constant({...})\nROOT r = f32[4] add(c, x)"),
+}
+
+
+@pytest.mark.parametrize("name", UNEQUAL)
+def test_nothing_is_proved_that_may_differ(name):
+    before, after = (hlotool.parse(f"HloModule m\n\nENTRY e {{\n{VECTORS}{lines}\n}}\n") for lines in UNEQUAL[name])
+    assert prove(before, after).status is ProofStatus.UNKNOWN
+
+
+def test_bits_are_proved_where_no_rule_changes_nans():
+    module = hlotool.parse(f"HloModule m\n\nENTRY e {{\n{VECTORS}a = f32[4] add(y, x)\n"
+                           "ROOT r = s32[4] bitcast-convert(a)\n}\n")
+    assert prove(module, module).status is ProofStatus.PROVED
+
+
+def test_operands_of_other_types_are_not_asked_about():
+    lines = "p = pred[4] parameter(0)\nx = f32[4] parameter(1)\ny = f32[4] parameter(2)\n"
+    before, after = (hlotool.parse(f"HloModule m\n\nENTRY e {{\n{lines}ROOT r = f32[4] select({o})\n}}\n")
+                     for o in ("p, x, y", "x, y, p"))
+    assert prove(before, after).status is ProofStatus.UNKNOWN
