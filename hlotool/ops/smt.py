@@ -72,7 +72,9 @@ def _abs(of: Applied, x: str) -> str | None:
     kind = of.operand
     if kind.is_floating:
         return f"(fp.abs {x})"
-    return f"(ite (bvslt {x} {bits_term(kind, 0)}) (bvneg {x}) {x})" if kind.is_integral else None
+    if not kind.is_integral:
+        return None
+    return f"(ite (bvslt {x} {bits_term(kind, 0)}) (bvneg {x}) {x})" if kind.is_signed else x
 
 
 def _sign(of: Applied, x: str) -> str | None:
@@ -83,7 +85,8 @@ def _sign(of: Applied, x: str) -> str | None:
     if not kind.is_integral:
         return None
     zero, one = bits_term(kind, 0), bits_term(kind, 1)
-    return f"(ite (= {x} {zero}) {zero} (ite (bvslt {x} {zero}) (bvneg {one}) {one}))"
+    other = f"(ite (bvslt {x} {zero}) (bvneg {one}) {one})" if kind.is_signed else one
+    return f"(ite (= {x} {zero}) {zero} {other})"
 
 
 def _number(kind: DType, value: int) -> str:
