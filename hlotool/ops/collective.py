@@ -20,7 +20,8 @@ partition numbers, empty where the program names none (a device then sends to it
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
@@ -71,6 +72,21 @@ class GroupMode(enum.Enum):
         return {GroupMode.CROSS_PARTITION: partitions, GroupMode.FLATTENED_ID: replicas * partitions}.get(
             self, replicas)
 
+    def members(self, ids: int, partitions: int) -> int:
+        """Return the number of devices that meet in a group of so many ids."""
+        return ids * partitions if self is GroupMode.CROSS_REPLICA_AND_PARTITION else ids
+
+    def devices(self, ids: Iterable[int], replicas: int, partitions: int) -> Iterator[tuple[int, ...]]:
+        """Yield the groups of devices, in order and numbered replica-major, that one group of ids stands for."""
+        if self is GroupMode.CROSS_REPLICA:
+            yield from (tuple(r * partitions + p for r in ids) for p in range(partitions))
+        elif self is GroupMode.CROSS_PARTITION:
+            yield from (tuple(r * partitions + p for p in ids) for r in range(replicas))
+        elif self is GroupMode.CROSS_REPLICA_AND_PARTITION:
+            yield tuple(r * partitions + p for r in ids for p in range(partitions))
+        else:
+            yield tuple(ids)
+
 
 def group_mode(channel_id: int | None, use_global_device_ids: bool | None) -> GroupMode:
     """Return the mode of those attributes; `use_global_device_ids` is None for operations that do not have it.
@@ -93,26 +109,32 @@ def group_mode_of(instruction: HloInstruction) -> GroupMode:
                       bool(attributes.get("use_global_device_ids")) if has_global else None)
 
 
+def device_groups(instruction: HloInstruction, replicas: int, partitions: int) -> tuple[tuple[int, ...], ...]:
+    """Return the groups of devices that meet in a collective, numbered replica-major; without a list all meet.
+
+    Raises UnlistedDevicesError where the groups follow from a mesh of more devices than are listed.
+    """
+    groups = instruction.attributes.get("replica_groups")
+    return _device_groups(group_mode_of(instruction), groups, replicas, partitions)
+
+
+@functools.lru_cache(maxsize=1024)
+def _device_groups(mode: GroupMode, groups: ReplicaGroups | None, replicas: int, partitions: int
+                   ) -> tuple[tuple[int, ...], ...]:
+    lists: Iterable[Iterable[int]] = groups.lists() if groups is not None else ()
+    return tuple(devices for ids in lists or (range(mode.ids(replicas, partitions)),)
+                 for devices in mode.devices(ids, replicas, partitions))
+
+
 def group_of(world: World, groups: ReplicaGroups | None, channel_id: int | None, use_global_device_ids: bool | None
              ) -> list[int] | None:
     """Return the devices of this device's group, in order; None where no group names it.
 
     `use_global_device_ids` is None for operations that do not have it.
     """
-    parts, replica, partition = world.partitions, world.replica, world.partition
-    mode = group_mode(channel_id, use_global_device_ids)
-    own = {GroupMode.CROSS_PARTITION: partition, GroupMode.FLATTENED_ID: replica * parts + partition}.get(mode, replica)
-    lists = groups.lists() if groups is not None else ()
-    found = next((g for g in lists if own in g), None) if lists else range(mode.ids(world.replicas, parts))
-    if found is None:
-        return None
-    if mode is GroupMode.CROSS_REPLICA:
-        return [r * parts + partition for r in found]
-    if mode is GroupMode.CROSS_PARTITION:
-        return [replica * parts + p for p in found]
-    if mode is GroupMode.CROSS_REPLICA_AND_PARTITION:
-        return [r * parts + p for r in found for p in range(parts)]
-    return list(found)
+    mode, own = group_mode(channel_id, use_global_device_ids), device_of(world)
+    found = _device_groups(mode, groups, world.replicas, world.partitions)
+    return next((list(group) for group in found if own in group), None)
 
 
 def device_of(world: World) -> int:

@@ -56,7 +56,19 @@ def custom_call_shape(*operands: Shape, custom_call_target: str, declared: Shape
     require_aliasing(operands, declared, output_to_operand_aliasing or (), "custom-call-c4")
     require(api_version in API_VERSIONS, "custom-call-c5",
             f"api_version is {api_version}; it is one of {', '.join(API_VERSIONS)}", attribute="api_version")
+    _require_marked(custom_call_target, operands, declared)
     return declared
+
+
+def _require_marked(target: str, operands: Sequence[Shape], result: Shape) -> None:
+    """Constraint 6. Source: XLA, strip_memory_placement_annotations.cc, sharding_remover.cc."""
+    if target not in _MARKERS:
+        return
+    require(bool(operands), "custom-call-c6", f"{target} marks an operand, and none is given")
+    require(target not in _ALONE or len(operands) == 1, "custom-call-c6",
+            f"{target} marks one operand, {len(operands)} are given")
+    require(target not in _UNCHANGED or result.compatible(operands[0]), "custom-call-c6",
+            f"{target} gives its operand, {operands[0].text(False)}; the result is {result.text(False)}")
 
 
 def _emit_custom_call(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
@@ -308,6 +320,7 @@ def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, c
     C3  operand_layout_constraints has a shape for each operand, compatible with it.
     C4  output_to_operand_aliasing pairs parts of the result with parts of operands, of the same shape.
     C5  api_version is one that XLA knows.
+    C6  What only marks a value has an operand; an annotation of sharding or place has one, and its shape.
     """
     known = TARGETS.get(custom_call_target)
     if known is None and custom_call_target.startswith("lapack_") and is_lapack(custom_call_target):
@@ -318,10 +331,14 @@ def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, c
     return known(*operands)
 
 
+#: markers of one operand
+_ALONE = frozenset({"Sharding", "annotate_device_placement", "MoveToHost", "MoveToDevice",
+                    "xla.sdy.FuncResultSharding"})
+#: markers whose result has the operand's shape
+_UNCHANGED = _ALONE | {"ShardBarrierFrom", "ShardBarrierTo"}
 #: custom calls that only mark a value; the frameworks' sharding annotations and buffer marks
 TARGETS: dict[str, Any] = dict.fromkeys(
-    ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint", "Pin", "Unpin",
-     "annotate_device_placement", "MoveToHost", "MoveToDevice", "PinToDevice", "ShardBarrierFrom", "ShardBarrierTo",
-     "xla.sdy.FuncResultSharding"), lambda operand: operand)
+    (*sorted(_UNCHANGED), "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint", "Pin", "Unpin",
+     "PinToDevice"), lambda operand, *_: operand)
 TARGETS["xla.sdy.ShardingGroup"] = lambda operand: ()
 _MARKERS = frozenset(TARGETS)

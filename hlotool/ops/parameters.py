@@ -26,7 +26,7 @@ def parameter_shape(*, parameter_number: int, parameter_replication: tuple[bool,
     require(parameter_number >= 0, "parameter-c1", f"the parameter number is {parameter_number}")
     require(declared is not None, "parameter-c2", "a parameter's shape must be written")
     assert declared is not None
-    if parameter_replication:
+    if parameter_replication is not None:
         leaves = sum(1 for _ in declared.leaves())
         require(len(parameter_replication) == leaves, "parameter-c3",
                 f"parameter_replication has {len(parameter_replication)} entries, the parameter {leaves} leaves",

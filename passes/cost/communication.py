@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from hlotool.ir import KINDS, HloInstruction, HloModule, Mesh, ReplicaGroups, Sharding, UnlistedDevicesError
+from hlotool.ops import device_groups, group_mode_of
 from hlotool.passes.cost.group_axes import axes_of_groups, axes_of_pairs, meshes_of
 from hlotool.passes.cost.module_costs import GROUPINGS, CostRow, ModuleCost, name_of_row
 from hlotool.text import print_value
@@ -101,11 +102,12 @@ def _axis(module: HloModule, instruction: HloInstruction, groups: object, meshes
     """Return the axes of the groups, which without a list are one group of all devices."""
     if isinstance(groups, ReplicaGroups) and groups.mesh is not None:
         return ", ".join(axis.name for axis in groups.axes)
+    if _group_size(module, instruction, groups) > _MOST_DEVICES:
+        return ""
     try:
-        lists = groups.lists() if isinstance(groups, ReplicaGroups) and groups.is_listed else ()
+        return axes_of_groups(device_groups(instruction, *_devices(module)), meshes)
     except UnlistedDevicesError:
         return ""
-    return axes_of_groups(lists or (range(min(_group_size(module, instruction, groups), _MOST_DEVICES)),), meshes)
 
 
 def _written(groups: object) -> str:
@@ -113,17 +115,20 @@ def _written(groups: object) -> str:
 
 
 def _group_size(module: HloModule, instruction: HloInstruction, groups: object) -> int:
-    """Return the size of the largest group; all devices where there are no groups."""
+    """Return the number of devices of the largest group; all devices where there are no groups."""
+    (replicas, partitions), mode = _devices(module), group_mode_of(instruction)
+    ids = mode.ids(replicas, partitions)
     if isinstance(groups, ReplicaGroups) and groups.is_listed:
         try:
-            return max(groups.sizes(), default=0)
+            ids = max(groups.sizes(), default=0)
         except UnlistedDevicesError:
             return 0
-    replicas = int(module.attributes.get("replica_count", 1))
-    partitions = int(module.attributes.get("num_partitions", 1))
-    if instruction.attributes.get("use_global_device_ids"):
-        return replicas * partitions
-    return partitions if instruction.attributes.get("channel_id") and partitions > 1 else replicas
+    return mode.members(ids, partitions)
+
+
+def _devices(module: HloModule) -> tuple[int, int]:
+    """Return the numbers of replicas and partitions."""
+    return int(module.attributes.get("replica_count", 1)), int(module.attributes.get("num_partitions", 1))
 
 
 _Sent: TypeAlias = Callable[[HloInstruction, int], int]

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from hlotool.ir import HloComputation, HloInstruction, IotaTile, ReplicaGroups, Sharding, UnlistedDevicesError
-from hlotool.ops import flow_of, is_tied, opcodes, with_flag
+from hlotool.ir import HloComputation, HloInstruction, IotaTile, Sharding, UnlistedDevicesError
+from hlotool.ops import device_groups, flow_of, is_tied, opcodes, with_flag
 from hlotool.passes.lints.module_view import View
 
 #: devices that a collective joins, a set for each group
@@ -32,25 +32,16 @@ _CALLS = opcodes(lambda flow: flow.enters and flow.step is None)
 def groups_of(view: View, collective: HloInstruction) -> Groups | None:
     """Return the devices that a collective joins, by their numbers in the module; None where they are not known.
 
-    Modules with several replicas and several partitions number devices in two ways, and are left alone.
+    Shardings name partitions, so that modules with several replicas and several partitions are left alone.
     """
     attributes = view.module.attributes
     replicas, partitions = (int(attributes.get(n, 1)) for n in ("replica_count", "num_partitions"))
-    total = replicas * partitions
-    if min(replicas, partitions) > 1 or not 1 < total <= _MOST_DEVICES:
+    if min(replicas, partitions) > 1 or not 1 < replicas * partitions <= _MOST_DEVICES:
         return None
-    if partitions > 1 and collective.attributes.get("channel_id") is None:
-        return None  # the partitions of a replica do not meet
-    given = collective.attributes.get("replica_groups")
     try:
-        lists = given.lists() if isinstance(given, ReplicaGroups) else ()
+        return frozenset(map(frozenset, device_groups(collective, replicas, partitions)))
     except UnlistedDevicesError:
         return None
-    # XLA: GetCollectiveOpGroupMode. Without global ids, the groups name replicas, all of whose partitions meet.
-    names_replicas = not collective.attributes.get("use_global_device_ids") and collective.opcode != "all-to-all"
-    if not lists or (partitions > 1 and names_replicas):
-        return frozenset({frozenset(range(total))})
-    return frozenset(map(frozenset, lists))
 
 
 class Varying:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import HloInstruction, HloModule, ReplicaGroups, UnlistedDevicesError
-from hlotool.ops import OPS, GroupMode, group_mode_of, opcodes, with_flag
+from hlotool.ops import OPS, group_mode_of, opcodes, with_flag
 from hlotool.passes.codes import CONSTRAIN_LAYOUT, GROUPS, PERMUTE_RANGE
 from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
@@ -36,7 +36,7 @@ def verify_collectives(module: HloModule, contents: Contents) -> Iterator[Diagno
             if message:
                 yield report(module, instruction, GROUPS, message, part="replica_groups")
         if instruction.opcode.startswith("collective-permute") and "source_target_pairs" in attributes:
-            yield from _pairs(module, instruction, partitions if attributes.get("channel_id") else replicas)
+            yield from _pairs(module, instruction, group_mode_of(instruction).ids(replicas, partitions))
         if instruction.opcode in ("all-reduce", "all-reduce-start"):
             yield from _constrained(module, instruction, constrained)
 
@@ -110,7 +110,7 @@ def _shards_message(groups: ReplicaGroups, instruction: HloInstruction, replicas
         size = next(map(len, groups.lists()), mode.ids(replicas, partitions))
     except UnlistedDevicesError:
         return ""
-    size *= partitions if mode is GroupMode.CROSS_REPLICA_AND_PARTITION else 1
+    size = mode.members(size, partitions)
     if size in (1, large // small):
         return ""
     return (f"dimension {dims[0]} has {small} and {large} elements, a ratio of {large // small}; a group has {size} "

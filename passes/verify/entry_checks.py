@@ -26,7 +26,7 @@ def verify_entry(module: HloModule, is_laid_out: bool) -> Iterator[Diagnostic]:
             if pair.kind == "must-alias" and 0 <= pair.parameter < len(layout.parameters):
                 yield from _same(module, pair, layout.parameters[pair.parameter].at(pair.parameter_index),
                                  layout.result.at(pair.output_index))
-    if is_laid_out and module.entry is not None and module.entry.root is not None:
+    if module.entry is not None and module.entry.root is not None:
         parameters = {p.parameter_number: p.shape for p in module.entry.parameters()}
         for pair in pairs:
             given = parameters.get(pair.parameter)

@@ -92,8 +92,10 @@ def fits_origin(text: str, shape: Shape) -> bool:
     tokens = re.findall(r'"(?:[^"\\]|\\.)*"|[(){}\[\],]', text)
     if len(tokens) < 2 or tokens[0] != "{" or "[" in tokens:
         return True
+    if tokens == ["{", "}"]:
+        return shape.is_tuple and not shape.elements
     end, found = _tree(tokens, 1)
-    return end < 0 or found is None or _same_tree(found, shape)
+    return end < 0 or _same_tree(found, shape)
 
 
 def _tree(tokens: list[str], at: int) -> tuple[int, list[object] | None]:
@@ -146,19 +148,19 @@ _PASSES_THROUGH = with_flag("mixed") | with_freedom(Freedom.SUMS) | with_flag("o
     lambda flow: flow.packs or flow.enters or bool(flow.effect & Effect.HOST))
 
 
-def verify_precision(module: HloModule) -> Iterator[Diagnostic]:
+def verify_precision(module: HloModule, severity: Severity) -> Iterator[Diagnostic]:
     """Floats of several precisions in one operation, or in a fold and what it folds with.
 
-    XLA's backends refuse them; its tools allow them before optimization. Source: XLA, HloVerifierOpts,
-    allow_mixed_precision, which the pipelines for CPU and GPU leave off.
+    XLA's backends refuse them; its tools allow them before optimization, where this is a warning.
+    Source: XLA, HloVerifierOpts, allow_mixed_precision, which the pipelines for CPU and GPU leave off.
     """
     for instruction in module.instructions():
         opcode = instruction.opcode
         mixed = "" if opcode in _PASSES_THROUGH or opcode.endswith(ASYNC_STEPS) else _mixed_floats(instruction)
         if mixed:
-            yield report(module, instruction, PRECISION, mixed, help="convert one of them first")
+            yield report(module, instruction, PRECISION, mixed, help="convert one of them first", severity=severity)
         elif opcode in ("reduce", "reduce-window", "map"):
-            yield from _folded_precision(module, instruction)
+            yield from _folded_precision(module, instruction, severity)
 
 
 def _mixed_floats(instruction: HloInstruction) -> str:
@@ -175,7 +177,7 @@ def _mixed_floats(instruction: HloInstruction) -> str:
                                      f"{instruction.opcode} takes floats of one precision")
 
 
-def _folded_precision(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]:
+def _folded_precision(module: HloModule, instruction: HloInstruction, severity: Severity) -> Iterator[Diagnostic]:
     folded = instruction.attributes.get("to_apply")
     if not isinstance(folded, HloComputation):
         return
@@ -187,5 +189,6 @@ def _folded_precision(module: HloModule, instruction: HloInstruction) -> Iterato
         shape = instruction.operands[number].shape
         if shape is not None and parameter.shape is not None and shape.element_type != parameter.shape.element_type:
             yield report(module, instruction, PRECISION, f"operand {number} is {shape.text(False)}, parameter "
-                         f"{parameter.parameter_number} of {folded.name} is {parameter.shape.text(False)}")
+                         f"{parameter.parameter_number} of {folded.name} is {parameter.shape.text(False)}",
+                         severity=severity)
             return

@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Iterator
 
-from hlotool.ir import COMBINE, UNBOUNDED, HloInstruction, IotaTile, Layout, Shape, Sharding
+from hlotool.ir import COMBINE, UNBOUNDED, HloInstruction, IotaTile, Layout, Mesh, Shape, Sharding
 from hlotool.passes.codes import BAD_LAYOUT, BAD_SHAPE, SHARDING
 from hlotool.passes.instruction_findings import Problem
 
@@ -83,10 +83,41 @@ def _sharding_messages(sharding: Sharding, shape: Shape, partitions: int) -> Ite
                 yield from _sharding_messages(element, leaf, partitions)
         return
     if sharding.kind == "maximal" and sharding.device is not None:
-        if sharding.device < 0 or (partitions > 1 and sharding.device >= partitions):
-            yield f"device {sharding.device} is not in [0, {partitions})"
+        yield from _maximal_messages(sharding.device, partitions)
     elif sharding.kind == "tiled":
         yield from _tile_messages(sharding, shape, partitions)
+    elif sharding.kind == "named" and sharding.mesh is not None:
+        yield from _mesh_messages(sharding, sharding.mesh, shape, partitions)
+
+
+def _mesh_messages(sharding: Sharding, mesh: Mesh, shape: Shape, partitions: int) -> Iterator[str]:
+    """Report faults of a named sharding; one that splits nothing is replicated, whatever its dimensions."""
+    if mesh.maximal_device is not None:
+        yield from _maximal_messages(mesh.maximal_device, partitions)
+        return
+    sizes = dict(mesh.axes)
+    apart = (*sharding.manual_axes, *(a for d in sharding.dim_shardings for a in d.axes))
+    if all(sizes.get(axis.name, 1) == 1 or axis.size == 1 for axis in apart):
+        return
+    yield from _rank_messages(len(sharding.dim_shardings), shape)
+    yield from _count_messages(math.prod(sizes.values()), partitions)
+
+
+def _maximal_messages(device: int, partitions: int) -> Iterator[str]:
+    if device < 0 or (partitions > 1 and device >= partitions):
+        yield f"device {device} is not in [0, {partitions})"
+
+
+def _rank_messages(dimensions: int, shape: Shape) -> Iterator[str]:
+    """Compare with the shape, or with the leaves of a tuple, each of which has the sharding."""
+    leaf = next((leaf for _, leaf in shape.leaves() if leaf.is_array and leaf.rank != dimensions), None)
+    if leaf is not None:
+        yield f"the sharding has {dimensions} tile dimensions, {leaf.text(False)} has {leaf.rank} dimensions"
+
+
+def _count_messages(count: int, partitions: int) -> Iterator[str]:
+    if 1 < partitions != count:
+        yield f"the sharding is over {count} devices, num_partitions is {partitions}"
 
 
 def _tile_messages(sharding: Sharding, shape: Shape, partitions: int) -> Iterator[str]:
@@ -106,14 +137,12 @@ def _tile_messages(sharding: Sharding, shape: Shape, partitions: int) -> Iterato
     elif devices is not None:
         yield from _device_messages(devices, count, partitions)
     subgroups = len(sharding.last_tile_dims) + sharding.last_tile_dim_replicate
-    if shape.is_array and len(tiles) - subgroups != shape.rank:
-        yield (f"the sharding has {len(tiles) - subgroups} tile dimensions, "
-               f"{shape.text(False)} has {shape.rank} dimensions")
+    yield from _rank_messages(len(tiles) - subgroups, shape)
     # The text may say fewer devices, XLA's parser reads it; its verifier refuses all but num_partitions. What is the
     # same on all devices is replicated to it, however many are listed.
     is_replicated = sharding.last_tile_dim_replicate and math.prod(tiles[:-1]) == 1
-    if 1 < partitions != count and not (is_replicated and count < partitions):
-        yield f"the sharding is over {count} devices, num_partitions is {partitions}"
+    if not (is_replicated and count < partitions):
+        yield from _count_messages(count, partitions)
 
 
 def _device_messages(devices: tuple[int, ...], count: int, partitions: int) -> Iterator[str]:

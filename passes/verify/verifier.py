@@ -76,8 +76,8 @@ def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
     """Return every finding about a module, in the order of the text.
 
     The profile says what is expected of the module: `unoptimized`, what a frontend writes, where folds and
-    normalizations may mix floats of several precisions; in all others nothing may. `strict`: broadcasts in order,
-    names unique in the whole module; `scheduled`: layouts assigned and an order fixed; `cpu` and `gpu`: that and
+    normalizations that mix floats of several precisions get a warning; in all others an error. `strict`: broadcasts in
+    order, names unique in the whole module; `scheduled`: layouts assigned and an order fixed; `cpu` and `gpu`: that and
     what the backend refuses.
 
     XLA's tools, before optimization, let any operation mix floats (`add` of bf16 and f32); no backend does, nor the
@@ -170,8 +170,7 @@ def _groups_of_checks(module: HloModule, contents: Contents, profile: str) -> It
     yield from verify_entry(module, is_laid_out)
     yield from verify_shardings(module, contents)
     yield from verify_values(module, contents)
-    if profile != "unoptimized":
-        yield from verify_precision(module)
+    yield from verify_precision(module, Severity.WARNING if profile == "unoptimized" else Severity.ERROR)
     if profile == "strict":
         yield from verify_strict(module)
     if is_laid_out:
