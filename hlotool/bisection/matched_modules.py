@@ -182,7 +182,7 @@ class _ModulePair:
             return [[reference if way == "own" else self.values.apart(partner, way, stops)]]
 
         try:
-            return Evidence(self.whole.program, (), source=source).judge(value)
+            return Evidence(self.whole.program, (), source=source, of_results=False).judge(value)
         except (HloError, Unknown):
             return None
 

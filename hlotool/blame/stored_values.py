@@ -111,7 +111,7 @@ def judge_stored(program: Program, arguments: Rows, trace: Mapping[str, Array]) 
             computed(program, arguments, way, observer=_keeping(given, kept))
         return [[kept.get(name) for name in order]]  # a loop may run less often in a sample
 
-    evidence = Evidence(program, arguments, source=source)
+    evidence = Evidence(program, arguments, source=source, of_results=False)
     judged = {name: evidence.judge(given[name], result=number) for number, name in enumerate(order)}
     return [StoredValue(name, *place, given[name], judged[name]) for name, place in places.items()]
 

@@ -8,6 +8,7 @@ roundings show what the case's own arguments make of them. A whole module is jud
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hlotool.conformance.case import ConformanceCase, PerDevice
 from hlotool.conformance.outcome import CaseOutcome, Status, Worst
@@ -57,6 +58,17 @@ def compared(case: ConformanceCase, found: PerDevice, expected: PerDevice,
     said = _worst(worst)
     detail = _difference(said, kind) if status is not Status.PASS and said is not None else ""
     return CaseOutcome(status, detail, str(kind), said)
+
+
+def is_wrong(judged: Sequence[ResultJudgement]) -> bool:
+    """Return True if some result is wrong."""
+    return any(j.judgement.is_wrong for j in judged)
+
+
+def beyond_budget(found: CaseOutcome) -> CaseOutcome:
+    """Return the outcome of a case whose errors are larger than its operations declare, and not wrong for all that."""
+    said = found.detail.replace("are wrong", "are off by more than the operations declare, within the error model")
+    return replace(found, status=Status.UNDECIDED, detail=said.replace(": wrong;", ":"), agreement=str(Kind.WITHIN))
 
 
 def _shapes_compared(found: PerDevice, expected: PerDevice) -> CaseOutcome:

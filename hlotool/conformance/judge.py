@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hlotool.conformance.case import ConformanceCase, PerDevice
-from hlotool.conformance.case_verdict import allowance_of, compared, plain_results
+from hlotool.conformance.case_verdict import allowance_of, beyond_budget, compared, is_wrong, plain_results
 from hlotool.conformance.outcome import CaseOutcome, Status
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import NO_VALUE, TIMEOUT, ask_each
-from hlotool.numerics import TEXT_JUDGED, ResultJudgement, is_settled
+from hlotool.numerics import MODEL, TEXT_JUDGED, Allowance, ResultJudgement, is_settled
 from hlotool.process import close_children
 
 #: what judges texts that are to be refused, or verified only: hlotool's verifier, for every executor alike
@@ -114,6 +114,8 @@ class _CaseWork:
     given: PerDevice = ()
     expected: PerDevice | None = None
     judged: Sequence[ResultJudgement] = ()
+    #: what is wrong by the operations' declared budgets is wrong by the error model, too
+    is_confirmed: bool = True
 
     @property
     def devices(self) -> int:
@@ -191,15 +193,26 @@ class _Asking:
                                       f"the reference gives nothing to compare with: {_sentence(found)}")
 
     def _judge(self, work: Sequence[_CaseWork]) -> None:
-        """Judge by the program's own evidence; a case of which there is none is judged without."""
-        answers = ask_each(REFERENCE, TEXT_JUDGED, [
-            (w.case.text, w.case.source, w.rows, w.case.infeed, w.given, w.expected, w.case.expected is None,
-             allowance_of(w.case)) for w in work], time_limit=self.time_limit)
-        for one, found in zip(work, answers, strict=True):
+        """Judge by the program's own evidence; a case of which there is none is judged without.
+
+        What is more than operations declare is wrong only where `hlotool compare` says so, too.
+        """
+        for one, found in self._by_evidence([(w, allowance_of(w.case)) for w in work]):
             if not isinstance(found, HloError):
                 one.judged = found
             elif any(d.code == TIMEOUT for d in found.diagnostics):
                 one.outcome = CaseOutcome(Status.TIME_OUT, f"no verdict: {_sentence(found)}")
+        beyond = [w for w in _open(work) if w.judged and is_wrong(w.judged) and allowance_of(w.case) != MODEL]
+        for one, found in self._by_evidence([(w, MODEL) for w in beyond]):
+            one.is_confirmed = isinstance(found, HloError) or is_wrong(found)
+
+    def _by_evidence(self, work: Sequence[tuple[_CaseWork, Allowance]]
+                     ) -> Iterable[tuple[_CaseWork, list[ResultJudgement] | HloError]]:
+        """Return the verdicts on cases by allowances."""
+        answers = ask_each(REFERENCE, TEXT_JUDGED, [
+            (w.case.text, w.case.source, w.rows, w.case.infeed, w.given, w.expected, w.case.expected is None, allowance)
+            for w, allowance in work], time_limit=self.time_limit)
+        return zip((w for w, _ in work), answers, strict=True)
 
     def _values(self, work: Sequence[_CaseWork], executor: str) -> Iterable[tuple[_CaseWork, PerDevice | HloError]]:
         """Return an executor's results for each case; cases with as many devices are asked together."""
@@ -222,7 +235,8 @@ def _open(work: Iterable[_CaseWork]) -> list[_CaseWork]:
 
 
 def _judged(one: _CaseWork) -> CaseOutcome:
-    return compared(one.case, one.given, one.given if one.expected is None else one.expected, one.judged)
+    found = compared(one.case, one.given, one.given if one.expected is None else one.expected, one.judged)
+    return found if one.is_confirmed else beyond_budget(found)
 
 
 def _codes_compared(case: ConformanceCase, found: list[str]) -> CaseOutcome:

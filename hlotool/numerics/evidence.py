@@ -16,13 +16,14 @@ a busy machine a verdict takes longer, and is the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import TIMEOUT, Observer, Program, evaluate_program, fed
 from hlotool.ir.arrays import Array
 from hlotool.numerics.allowance import MODEL, Allowance, assumed_ulps
+from hlotool.numerics.extreme_values import is_exact
 from hlotool.numerics.higher_precision import shadow_program
 from hlotool.numerics.judgement import Judgement, Kind, Known, judge
 from hlotool.numerics.rounding import Draws, SampleWay, has_choices, sample_program
@@ -79,6 +80,9 @@ class Evidence:
     allowance: Allowance = MODEL
     #: another source of results than the evaluation of the whole program; None in place of a result: it has none
     source: Callable[[Way], Rows] | None = None
+    #: the results are the program's; else they are values of its instructions
+    of_results: bool = True
+    _exact: dict[int, bool] = field(default_factory=dict)
     _known: dict[Way, Rows] = field(default_factory=dict)
     _cost: float = 0.0
 
@@ -109,12 +113,19 @@ class Evidence:
         Raises HloError where the program cannot be evaluated, or the evidence costs more than it may before there is
         enough for a verdict.
         """
-        found = judge(given, Known(self.reference[device][result]), self.allowance)
+        allowance = self.allowance_of(result)
+        found = judge(given, Known(self.reference[device][result]), allowance)
         for samples, fewest in ((FIRST, FEWEST), (CONFIRMING, FEWEST_TO_CONFIRM)):
             if found.problem or found.kind <= Kind.WITHIN or (samples > FIRST and not found.is_wrong):
                 break
-            found = judge(given, self.known(device, result, samples, fewest), self.allowance)
+            found = judge(given, self.known(device, result, samples, fewest), allowance)
         return found
+
+    def allowance_of(self, result: int) -> Allowance:
+        """Return how far a result may be off: of what merely moves data, no last place."""
+        if result not in self._exact:
+            self._exact[result] = self.of_results and is_exact(self.program.module, result)
+        return replace(self.allowance, free_ulps=0.0) if self._exact[result] else self.allowance
 
     def judge_beside(self, given: Array, held: Array, device: int = 0, result: int = 0) -> Judgement:
         """Return the verdict on one result that is held against another executor's, or a document's.
@@ -122,7 +133,7 @@ class Evidence:
         Where the two are not as good as equal, both have to be what the program allows. Where the reference cannot run
         the program, they may be as far apart as its operations suggest. Raises HloError where it takes too long.
         """
-        plain = judge(given, Known(held), self.allowance)
+        plain = judge(given, Known(held), self.allowance_of(result))
         if plain.problem or plain.kind <= Kind.WITHIN:
             return plain
         try:

@@ -70,6 +70,29 @@ def roundings(module: HloModule, result: int | None = None) -> int:
     return round(sum(map(_roundings, module.instructions() if result is None else _behind(module.entry, result))))
 
 
+def is_exact(module: HloModule, result: int) -> bool:
+    """Return True if nothing rounds between a program's arguments and a leaf of its result, nor may have been rounded.
+
+    A constant that is no whole number may be what a compiler has made of a rounded value.
+    """
+    behind = list(_behind(module.entry, result))
+    return any(i.opcode == "parameter" for i in behind) and all(map(_only_moves, behind))
+
+
+def _only_moves(instruction: HloInstruction) -> bool:
+    is_number = instruction.shape.is_array and instruction.shape.dtype.family in ("float", "complex")
+    if instruction.opcode == "constant" and is_number:
+        return not instruction.literal.has_elided and _is_whole(instruction.literal.array)
+    return instruction.opcode in OPS and OPS[instruction.opcode].freedom.defined
+
+
+def _is_whole(numbers: Array) -> bool:
+    """Return True if all are whole numbers, infinities, or NaN."""
+    with np.errstate(all="ignore"):
+        wide = numbers.astype(np.complex128)
+        return bool(((wide == np.rint(wide)) | ~np.isfinite(wide)).all())
+
+
 def _behind(entry: HloComputation, result: int) -> Iterator[HloInstruction]:
     """Return what a leaf of the result is computed of, in called computations too."""
     owners = [o for o in entry.root.operands for _ in leaves(o.shape)] if entry.root.opcode == "tuple" else []

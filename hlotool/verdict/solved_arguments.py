@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from hlotool.diagnostics import HloError
 from hlotool.execution import OutOfTime, Program
@@ -116,7 +117,7 @@ class SolvedArguments:
         for turn in range(_TURNS):
             if place not in run.moments:
                 return None
-            values = goal.values([np.asarray(v) for v in run.moments[place].operands])
+            values = goal.values(_operands(run, place))
             arguments = run.with_operand(place, goal.number, Wanted(values, mask),
                                          is_last_first=takes_turns and turn % 2 == 1)
             following = self._run(arguments) if arguments is not None else None
@@ -165,8 +166,13 @@ class SolvedArguments:
         return run
 
 
+def _operands(run: TracedRun, place: Place) -> list[Any]:
+    """Return the operands of an instruction as arrays; tuples (branches of a conditional take them) stay tuples."""
+    return [v if isinstance(v, tuple | list) else np.asarray(v) for v in run.moments[place].operands]
+
+
 def _is_met(run: TracedRun, place: Place, goal: _Goal) -> bool:
-    values = [np.asarray(v) for v in run.moments[place].operands]
+    values = _operands(run, place)
     if goal.number >= len(values):
         return False
     return bool((values[goal.number] == goal.values(values)).any())

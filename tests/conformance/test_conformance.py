@@ -223,13 +223,22 @@ CANCEL = """ENTRY e { a = f32[2] parameter(0)  b = f32[2] parameter(1)  t = f32[
   ROOT r = f32[2] subtract(t, u) }"""
 
 
-def test_an_exact_operation_has_to_be_exact() -> None:
+def test_what_is_beyond_a_declared_budget_alone_is_no_mismatch() -> None:
+    """compare does not call a sum wrong that is one last place off; a case about `add` does not pass with it."""
     given = (np.float32([1, 2]), np.float32([3, 4]))
     right = case(ADD, opcode="add", arguments=(given,), expected=expect(4, 6))
     assert judge(right, "pjrt:cpu").agreement == "equal"
     off = judge(right.renamed(expected=((np.nextafter(np.float32([4, 6]), np.float32(9)),),)), "pjrt:cpu")
-    assert off.status is Status.MISMATCH and off.agreement == "wrong" and off.worst is not None
+    assert off.status is Status.UNDECIDED and off.agreement == "within rounding" and off.worst is not None
     assert off.worst.ulps == 1 and off.worst.exact == "4" and off.worst.outside == 2
+    assert "1 ULPs apart: 2 of 2 elements are off by more than the operations declare" in off.detail
+    assert judge(right.renamed(expected=expect(4.0001, 6)), "pjrt:cpu").status is Status.MISMATCH
+
+
+def test_what_moves_data_has_to_be_exact() -> None:
+    given, moved = (np.float32([1, 2]),), ((-np.nextafter(np.float32([1, 2]), np.float32(9)),),)
+    off = judge(case(opcode="negate", arguments=(given,), expected=moved), "pjrt:cpu")
+    assert off.status is Status.MISMATCH and off.agreement == "wrong"
 
 
 def test_what_last_bits_decide_is_no_pass_and_no_failure() -> None:

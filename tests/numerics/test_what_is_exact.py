@@ -55,6 +55,14 @@ CASES = {
         [[1, 2, 3, 4], [8, 9]], [1, 2, 3, 12], ADD, Kind.WRONG),
     "a reversed array": (X4 + "ROOT r = f32[4] reverse(x), dimensions={0}", [[1, 2, 3, 4]], [1, 2, 3, 4], "",
                          Kind.WRONG),
+    "one last place of what is only moved": (
+        X4 + "ROOT r = f32[4] negate(x)", [[1, 2, 3, 4]], [np.nextafter(np.float32(-1), np.float32(-2)), -2, -3, -4],
+        "", Kind.WRONG),
+    "one last place of a sum": (X4 + "ROOT r = f32[4] add(x, x)", [[1, 2, 3, 4]],
+                                [np.nextafter(np.float32(2), np.float32(3)), 4, 6, 8], "", Kind.WITHIN),
+    "what may be a constant that was rounded": (
+        X4 + "c = f32[4] constant({0.1, 0.1, 0.1, 0.1})\nROOT r = f32[8] concatenate(x, c), dimensions={0}",
+        [[1, 2, 3, 4]], [1, 2, 3, 4, np.nextafter(np.float32(0.1), np.float32(1)), 0.1, 0.1, 0.1], "", Kind.WITHIN),
     "an exact tie, away from zero": (X4 + "ROOT r = bf16[4] convert(x)", [[TIE, 1, 2, 3]], [1 + 2.0**-7, 1, 2, 3], "",
                                      Kind.WRONG),
     "an exact tie, to even": (X4 + "ROOT r = bf16[4] convert(x)", [[TIE, 1, 2, 3]], [1, 1, 2, 3], "", Kind.EQUAL),
