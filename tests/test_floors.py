@@ -27,6 +27,7 @@ SIDE_DOORS = {
     "hlotool.ir.arrays": "NumPy, for files that compute",
     "hlotool.ir.interning": "the metaclass of values; no value itself",
     "hlotool.ir.metadata_fields": "read when somebody asks for metadata",
+    "hlotool.diagnostics.records": "types of reports; only those who report pay for them",
     "hlotool.diagnostics.render": "frames; only commands print",
     "hlotool.diagnostics.formats": "forms of output; only commands print",
     "hlotool.diagnostics.fingerprint": "what baselines keep; only linting reads those",

@@ -1,28 +1,28 @@
-"""Reports on folders, as text of 80 columns and as records; bisect.schema.json describes the records."""
+"""Reports on folders, as text of 80 columns and as records."""
 
 from __future__ import annotations
 
-import functools
-import importlib.resources
-import json
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, TypedDict
 
-from hlotool.bisection.pass_verdicts import ChainVerdict, Difference, PassVerdict
+from hlotool.bisection.pass_verdicts import ChainVerdict, Difference, PassVerdict, Verdict
+from hlotool.blame import PlaceRecord
 from hlotool.diagnostics import visible
+from hlotool.diagnostics.records import DiagnosticRecord, diagnostic_records
 
 _WIDTH = 80
 #: a mark for each verdict
 MARKS = {"equal": "=", "agrees": "~", "wrong": "X", "none": "?"}
 
 
-def folder_verdict(found: Sequence[ChainVerdict]) -> str:
+def folder_verdict(found: Sequence[ChainVerdict]) -> Verdict:
     """Return the worst verdict of all chains."""
     said = {c.verdict for c in found}
-    return next((v for v in ("wrong", "none", "agrees", "equal") if v in said), "none")
+    worst: tuple[Verdict, ...] = ("wrong", "none", "agrees", "equal")
+    return next((v for v in worst if v in said), "none")
 
 
 def text_report(found: Sequence[ChainVerdict], *, shows_all: bool = False) -> str:
@@ -120,7 +120,69 @@ def wrapped(text: str, indent: int = 6) -> list[str]:
         indent if indent > start else start + 2), break_long_words=False, break_on_hyphens=False)
 
 
-def folder_record(path: str, found: Sequence[ChainVerdict], beside: int = 0) -> dict[str, Any]:
+class TriedRecord(TypedDict):
+    """The arguments that were tried."""
+
+    sets: int
+    kinds: list[str]
+
+
+class ValueRecord(TypedDict):
+    """A difference of a pass, with the worst element."""
+
+    result: int
+    device: int
+    inputs: str
+    kind: str
+    why: str
+    said: str
+    index: list[int] | None
+    after: str | None
+    before: str | None
+    exact: Annotated[str | None, "the value at higher precision"]
+
+
+#: a pass, for programs
+PassRecord = TypedDict("PassRecord", {
+    "pass": str, "pipeline": str | None, "before": Annotated[str, "the file before the pass"], "after": str,
+    "unread": Annotated[list[str], "files between that could not be read"],
+    "verdict": Annotated[Verdict, "equal: proved; agrees: on all arguments tried; wrong: on some it does not; none: "
+                                  "not decided"],
+    "kind": Annotated[str, "what the verdict rests on: proved, same bits, within rounding, ..."],
+    "up_to": list[str], "said": Annotated[str, "the verdict in a sentence"],
+    "rule": Annotated[str | None, "the rewrite rule that the guilty change is, and what it does not keep"],
+    "reason": Annotated[str | None, "why there is no verdict"],
+    "arguments": TriedRecord, "elements": dict[str, int],
+    "instructions": Annotated[list[int], "how many, before and after"],
+    "instruction": str | None, "place": Annotated[PlaceRecord | None, "where the instruction is, as isolate says it"],
+    "partner": Annotated[str | None, "the instruction that it stands for"],
+    "confirmed": Annotated[bool | None, "the results are right once the instruction has its partner's value"],
+    "worst": ValueRecord | None, "noted": list[ValueRecord], "diagnostics": list[DiagnosticRecord], "seconds": float})
+
+
+class ChainRecord(TypedDict):
+    """The passes of a module."""
+
+    module: str
+    number: int
+    verdict: Verdict
+    dumps: int
+    passes: list[PassRecord]
+    whole: Annotated[PassRecord | None, "the first dump against the last; null where programs are large"]
+    diagnostics: list[DiagnosticRecord]
+    seconds: float
+
+
+#: the report of `hlotool bisect` on a folder
+FolderRecord = TypedDict("FolderRecord", {
+    "folder": str, "verdict": Annotated[Verdict, "the worst of all passes"],
+    "module": Annotated[str | None, "the first module with a pass that is wrong"],
+    "pass": Annotated[str | None, "that pass"],
+    "instruction": Annotated[str | None, "the guilty instruction of the module after it"],
+    "modules": list[ChainRecord], "other_files": Annotated[int, "files of the folder that are no dumps of modules"]})
+
+
+def folder_record(path: str, found: Sequence[ChainVerdict], beside: int = 0) -> FolderRecord:
     """Return the record of a folder."""
     wrong = next(((c, p) for c in found for p in c.wrong), None)
     return {
@@ -130,17 +192,17 @@ def folder_record(path: str, found: Sequence[ChainVerdict], beside: int = 0) -> 
         "modules": [chain_record(c) for c in found], "other_files": beside}
 
 
-def chain_record(found: ChainVerdict) -> dict[str, Any]:
+def chain_record(found: ChainVerdict) -> ChainRecord:
     """Return the record of one module's chain."""
     return {
         "module": found.chain.name, "number": found.chain.number, "verdict": found.verdict,
         "dumps": len(found.chain.dumps), "passes": [pass_record(p) for p in found.passes],
         "whole": pass_record(found.whole) if found.whole is not None else None,
-        "diagnostics": [{"code": d.code, "message": d.message, "file": d.filename} for d in found.diagnostics],
+        "diagnostics": diagnostic_records(found.diagnostics),
         "seconds": round(found.seconds, 3)}
 
 
-def pass_record(verdict: PassVerdict) -> dict[str, Any]:
+def pass_record(verdict: PassVerdict) -> PassRecord:
     """Return the record of one pass."""
     place = verdict.blame.place if verdict.blame is not None else None
     return {
@@ -155,7 +217,7 @@ def pass_record(verdict: PassVerdict) -> dict[str, Any]:
         "confirmed": verdict.blame.place is not None if verdict.blame else None,
         "worst": _difference(verdict.shown) if verdict.shown else None,
         "noted": [_difference(d) for d in verdict.noted[:4]],
-        "diagnostics": [{"code": d.code, "message": d.message, "file": d.filename} for d in verdict.diagnostics],
+        "diagnostics": diagnostic_records(verdict.diagnostics),
         "seconds": round(verdict.seconds, 3)}
 
 
@@ -164,24 +226,14 @@ def _instruction(verdict: PassVerdict) -> str | None:
     return place.instruction.name if place is not None else None
 
 
-def _difference(found: Difference) -> dict[str, Any]:
+def _difference(found: Difference) -> ValueRecord:
     from hlotool.blame import number_text
 
     judged = found.judgement
-    record: dict[str, Any] = {"result": found.result, "device": found.device, "inputs": found.inputs,
-                              "kind": str(judged.kind), "why": found.why, "said": str(judged)}
-    if judged.problem or not judged.kinds.size:
-        return record | {"index": None, "after": None, "before": None, "exact": None}
-    at = judged.worst
-    shadow = judged.shadow[at] if judged.shadow is not None else None
-    return record | {"index": list(at), "after": number_text(judged.given[at]),
-                     "before": number_text(judged.reference[at]),
-                     "exact": number_text(shadow) if shadow is not None else None}
-
-
-@functools.cache
-def bisect_schema() -> dict[str, Any]:
-    """Return the JSON schema of a folder's record."""
-    text = importlib.resources.files("hlotool.bisection").joinpath("bisect.schema.json").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    has_worst = not judged.problem and bool(judged.kinds.size)
+    at = judged.worst if has_worst else ()
+    return {"result": found.result, "device": found.device, "inputs": found.inputs, "kind": str(judged.kind),
+            "why": found.why, "said": str(judged), "index": list(at) if has_worst else None,
+            "after": number_text(judged.given[at]) if has_worst else None,
+            "before": number_text(judged.reference[at]) if has_worst else None,
+            "exact": number_text(judged.shadow[at]) if has_worst and judged.shadow is not None else None}

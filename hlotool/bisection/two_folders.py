@@ -15,11 +15,11 @@ import difflib
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, TypeAlias, TypedDict
 
 from hlotool.bisection.chain_judge import BisectOptions, judge_pairs
 from hlotool.bisection.codes import NO_VERDICT, PASS_IS_WRONG
-from hlotool.bisection.pass_report import pass_record, sentence, wrapped
+from hlotool.bisection.pass_report import FolderRecord, PassRecord, pass_record, sentence, wrapped
 from hlotool.bisection.pass_verdicts import PassVerdict
 from hlotool.dumps import Chain, Dump, DumpFolder, DumpReader
 from hlotool.passes.equality import diff
@@ -126,7 +126,32 @@ def partings_text(found: Sequence[Parting], alone: Sequence[str]) -> str:
     return "\n".join(short for line in (*lines, *alone) for short in wrapped(line))
 
 
-def partings_record(found: Sequence[Parting], alone: Sequence[str]) -> dict[str, Any]:
+AloneRecord = TypedDict("AloneRecord", {"pass": str, "side": str})
+
+
+class PartingRecord(TypedDict):
+    """A module of two folders, and the pass after which they part."""
+
+    module: str
+    pairs: list[PassRecord]
+    parts_after: str | None
+    instruction: str | None
+    wrong_after: str | None
+    alone: Annotated[list[AloneRecord], "passes that only one folder has"]
+
+
+class PartingsRecord(TypedDict):
+    """Two folders."""
+
+    modules: list[PartingRecord]
+    unpaired: list[str]
+
+
+#: the report of `hlotool bisect`: on a folder, or on two
+BisectReport: TypeAlias = FolderRecord | PartingsRecord
+
+
+def partings_record(found: Sequence[Parting], alone: Sequence[str]) -> PartingsRecord:
     """Return the record of two folders."""
     return {"modules": [{
         "module": each.left.name, "pairs": [pass_record(p) for p in each.pairs],

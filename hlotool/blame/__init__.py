@@ -1,14 +1,21 @@
 """Finding what is guilty: the instruction that makes NaN, or on whose value two executors part."""
 
 from hlotool.blame.compared import compare, compare_unnamed, locator, name_instruction
-from hlotool.blame.finding_reports import blame_diagnostic, nonfinite_diagnostics, pair_diagnostic, pair_record, record
+from hlotool.blame.finding_reports import (
+    IsolateReport,
+    blame_diagnostic,
+    nonfinite_diagnostics,
+    pair_diagnostic,
+    pair_record,
+    record,
+)
 from hlotool.blame.isolation import Isolation, isolate
 from hlotool.blame.matched_values import VALUE_FATES, ValueMatch, ValueMatches, match_values
 from hlotool.blame.module_pair import PairBlame, blame_pair
 from hlotool.blame.nonfinite import Maker, NonFinite, find_nonfinite
 from hlotool.blame.number_text import number as number_text
 from hlotool.blame.partitioned_cause import PartBlame, blame_parts, parts_diagnostic, parts_record
-from hlotool.blame.places import InstructionPlace
+from hlotool.blame.places import InstructionPlace, PlaceRecord
 from hlotool.blame.reference_values import ReferenceValues
 from hlotool.blame.refused_instruction import refused_instruction
 from hlotool.blame.reproduction import Reproduction, reproduce_blame, reproduce_maker
@@ -20,11 +27,13 @@ __all__ = [
     "VALUE_FATES",
     "Blame",
     "InstructionPlace",
+    "IsolateReport",
     "Isolation",
     "Maker",
     "NonFinite",
     "PairBlame",
     "PartBlame",
+    "PlaceRecord",
     "ReferenceValues",
     "Reproduction",
     "ValueMatch",

@@ -1,22 +1,8 @@
-"""Findings of `isolate` as diagnostics for frames and as records for programs.
-
-A record of `isolate` has the fields of `Place.as_json` for the first instruction that is guilty, null where there
-is none, and
-
-    module       the file's name
-    verdict      nan, infinity (a result holds one); differ, agree (of two executors); finite (with --nan)
-    kind         makes-nan, makes-infinity, given-nan; or what a difference is: wrong, non-finite fold
-    reason       in plain words
-    inputs       which arguments showed it: given, random, ...
-    findings     all that was found, guilty ones first: the same fields, and
-                 of makers: reaches_result, times, operands, inner (an instruction of a reducer), cause (a maker)
-                 of differences: executor, index, value, reference, together (instructions without which it is right)
-    reproduced   with --reproduce: the file of the small module, or null where it does not show the finding alone
-"""
+"""Findings of `isolate` as diagnostics for frames and as records for programs."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict, cast
 
 from hlotool.blame.codes import (
     GIVEN_NAN,
@@ -31,14 +17,73 @@ from hlotool.blame.codes import (
 from hlotool.blame.module_pair import PairBlame
 from hlotool.blame.nonfinite import Maker, NonFinite
 from hlotool.blame.number_text import extremes, number, place_in
-from hlotool.blame.places import InstructionPlace
+from hlotool.blame.places import InstructionPlace, PlaceRecord, no_place
 from hlotool.blame.wrong_instruction import Blame
 from hlotool.diagnostics import Diagnostic, Note, Severity, find_code
 from hlotool.execution import leaves
 from hlotool.numerics import Kind
+from hlotool.verdict import PartRecord
 
 #: makers that are shown in frames
 _SHOWN = 5
+
+
+IsolateVerdict: TypeAlias = Literal["nan", "infinity", "finite", "differ", "agree"]
+
+
+class OperandRecord(TypedDict):
+    """An operand of an instruction that makes NaN or an infinity."""
+
+    instruction: str
+    shape: str
+    holds: Annotated[str | None, "its range; null: no array"]
+    element: Any
+
+
+class BlameRecord(PlaceRecord):
+    """A finding: an instruction, or a difference of which no instruction is named."""
+
+    kind: Annotated[str | None, "makes-nan, makes-infinity, given-nan; or of a difference: wrong, non-finite fold"]
+    code: str | None
+    reason: Annotated[str | None, "in plain words"]
+    index: NotRequired[list[int]]
+    value: NotRequired[Any]
+    reference: NotRequired[Annotated[Any, "what the reference computes"]]
+    exact: NotRequired[Annotated[Any, "the value at higher precision"]]
+    executor: NotRequired[str]
+    device: NotRequired[int]
+    result: NotRequired[int]
+    together: NotRequired[Annotated[list[str], "instructions without which it is right"]]
+    operands: NotRequired[list[OperandRecord]]
+    inner: NotRequired[Annotated[str | None, "an instruction of a reducer"]]
+    reaches_result: NotRequired[bool | None]
+    times: NotRequired[int]
+    cause: NotRequired[BlameRecord | None]
+    partner: NotRequired[Annotated[str | None, "the first module's instruction that stands for it"]]
+    confirmed: NotRequired[Annotated[bool | None, "true: on the first module's values of its operands it gives another "
+                                                  "value, and with the first module's value in its place the results "
+                                                  "are equal; false: no instruction is named"]]
+    between: NotRequired[Annotated[list[list[str] | str] | None,
+                                   "where none is named: instructions that have the first module's values, and one "
+                                   "that has not"]]
+    devices: NotRequired[Annotated[list[int], "of a partitioned program: those that have wrong elements of a result"]]
+    parts: NotRequired[Annotated[list[PartRecord], "ranges of the whole results that are wrong, with their devices"]]
+    runs: NotRequired[int]
+    refusals: NotRequired[Any]
+    seconds: NotRequired[float]
+
+
+class IsolateReport(BlameRecord):
+    """The report of `hlotool isolate`: a record a line, with the fields of the first guilty instruction."""
+
+    module: str
+    against: NotRequired[Annotated[str, "two modules: the first"]]
+    verdict: Annotated[IsolateVerdict,
+                       "a result holds NaN or an infinity; two executors or modules; with --nan: finite"]
+    findings: Annotated[list[BlameRecord], "guilty ones first"]
+    inputs: NotRequired[Annotated[str | None, "the arguments that showed it: given, random, ..."]]
+    reproduced: NotRequired[Annotated[str | None, "with --reproduce: the file of the small module; null: it does not "
+                                                  "show the finding alone"]]
 
 
 def nonfinite_diagnostics(found: NonFinite) -> list[Diagnostic]:
@@ -94,24 +139,32 @@ def at_place(code: str, message: str, place: InstructionPlace, *, severity: Seve
 
 
 def record(name: str, found: NonFinite | None, blame: Blame | None, *, is_compared: bool = True,
-           **more: Any) -> dict[str, Any]:
-    """The record of one module; its fields are described at the top of this file.
-
-    `is_compared` says that an executor was held against the reference.
-    """
+           inputs: str | None = None) -> IsolateReport:
+    """Return the record of one module. `is_compared` says that an executor was held against the reference."""
     guilty = found.guilty if found is not None else []
     makers = sorted(found.makers, key=lambda m: m not in guilty) if found is not None else []
     findings = [maker_json(m) for m in makers] + ([blame_json(blame)] if blame is not None else [])
-    verdict = "differ" if blame is not None else "agree"
+    verdict: IsolateVerdict = "differ" if blame is not None else "agree"
     if found is not None and (found.verdict != "finite" or not is_compared):
         verdict = found.verdict
-    first = maker_json(guilty[0]) if guilty else blame_json(blame) if blame is not None else dict.fromkeys(PLACE)
-    return {"module": name, "verdict": verdict, **first, "findings": findings, **more}
+    first = maker_json(guilty[0]) if guilty else blame_json(blame) if blame is not None else nothing()
+    return isolation(verdict, name, first, findings, inputs=inputs)
 
 
-#: what every record says of a place
-PLACE = ("kind", "code", "instruction", "opcode", "shape", "computation", "iteration", "calls", "hlo_file", "hlo_line",
-          "hlo_column", "file", "line", "source", "function", "op_name", "reason")
+def finding(place: PlaceRecord, kind: str | None, code: str | None, reason: str | None, **facts: Any) -> BlameRecord:
+    """Return a finding; `facts` are further fields of its record."""
+    return cast("BlameRecord", {"kind": kind, "code": code, **place, "reason": reason, **facts})
+
+
+def isolation(verdict: IsolateVerdict, module: str, first: BlameRecord, findings: list[BlameRecord], **facts: Any
+              ) -> IsolateReport:
+    """Return the report of a module; `facts` are further fields."""
+    return cast("IsolateReport", {"module": module, "verdict": verdict, **first, "findings": findings, **facts})
+
+
+def nothing() -> BlameRecord:
+    """Return the fields of a finding where there is none."""
+    return finding(no_place(), None, None, None)
 
 
 def blame_diagnostic(blame: Blame) -> Diagnostic:
@@ -149,26 +202,20 @@ def pair_diagnostic(pair: PairBlame) -> Diagnostic:
                     f"{pair.judgement}", pair.place, notes=notes)
 
 
-def pair_record(left: str, right: str, pair: PairBlame | None, **more: Any) -> dict[str, Any]:
-    """The record of two modules: the fields of a place in the second one, all null where no instruction is named, and
-
-    partner      the first module's instruction that stands for it
-    confirmed    true: on the first module's values of its operands it gives another value, and with the first module's
-                 value in its place the results are equal; false: no instruction is named
-    between      where none is named: names of instructions that have the first module's values, and one that has not
-    """
+def pair_record(left: str, right: str, pair: PairBlame | None, inputs: str | None = None) -> IsolateReport:
+    """Return the record of two modules: the fields of a place in the second one, all null where none is named."""
     if pair is None:
-        return {"module": right, "against": left, "verdict": "agree", **dict.fromkeys(PLACE), "findings": [], **more}
+        return isolation("agree", right, nothing(), [], against=left, inputs=inputs)
     at, judgement = pair.judgement.worst, pair.judgement
-    place = dict.fromkeys(PLACE) if pair.place is None else pair.place.as_json()
-    found = {**place, "kind": str(judgement.kind), "code": NOT_DECIDED if pair.place is None else MODULES_PART,
-             "reason": str(judgement), "index": list(at), "device": pair.device,
-             "value": number(judgement.given[at]) if judgement.kinds.size else None,
-             "reference": number(judgement.reference[at]) if judgement.kinds.size else None,
-             "partner": pair.partner.name if pair.partner is not None else None, "confirmed": pair.place is not None,
-             "between": [[str(p) for p in pair.between[0]], str(pair.between[1])] if pair.between else None,
-             "result": pair.result, "seconds": round(pair.seconds, 3)}
-    return {"module": right, "against": left, "verdict": "differ", **found, "findings": [found], **more}
+    place = no_place() if pair.place is None else pair.place.as_json()
+    found = finding(
+        place, str(judgement.kind), NOT_DECIDED if pair.place is None else MODULES_PART, str(judgement),
+        index=list(at), device=pair.device, value=number(judgement.given[at]) if judgement.kinds.size else None,
+        reference=number(judgement.reference[at]) if judgement.kinds.size else None,
+        partner=pair.partner.name if pair.partner is not None else None, confirmed=pair.place is not None,
+        between=[[str(p) for p in pair.between[0]], str(pair.between[1])] if pair.between else None,
+        result=pair.result, seconds=round(pair.seconds, 3))
+    return isolation("differ", right, found, [found], against=left, inputs=inputs)
 
 
 def _operands_at(blame: Blame) -> list[tuple[str, str]]:
@@ -181,34 +228,29 @@ def _operands_at(blame: Blame) -> list[tuple[str, str]]:
     return found
 
 
-def blame_json(blame: Blame) -> dict[str, Any]:
-    """One difference."""
-    code = PARTS_TOGETHER if blame.together else PARTS_HERE
+def blame_json(blame: Blame) -> BlameRecord:
+    """Return the record of a difference."""
     judgement = blame.judgement
-    at = judgement.worst
-    shadow = judgement.shadow
-    return {
-        "kind": str(judgement.kind), "code": code, **blame.place.as_json(), "reason": str(judgement),
-        "executor": blame.executor, "index": list(at), "device": blame.device,
-        "value": number(judgement.given[at]) if judgement.kinds.size else None,
-        "reference": number(judgement.reference[at]) if judgement.kinds.size else None,
-        "exact": number(shadow[at]) if shadow is not None and judgement.kinds.size else None,
-        "together": [i.name for i in blame.together], "runs": blame.runs, "seconds": round(blame.seconds, 3),
-        "refusals": blame.refusals,
-    }
+    at, shadow, has_values = judgement.worst, judgement.shadow, bool(judgement.kinds.size)
+    return finding(
+        blame.place.as_json(), str(judgement.kind), PARTS_TOGETHER if blame.together else PARTS_HERE, str(judgement),
+        executor=blame.executor, index=list(at), device=blame.device,
+        value=number(judgement.given[at]) if has_values else None,
+        reference=number(judgement.reference[at]) if has_values else None,
+        exact=number(shadow[at]) if shadow is not None and has_values else None,
+        together=[i.name for i in blame.together], runs=blame.runs, seconds=round(blame.seconds, 3),
+        refusals=blame.refusals)
 
 
-def maker_json(maker: Maker) -> dict[str, Any]:
-    """One maker."""
+def maker_json(maker: Maker) -> BlameRecord:
+    """Return the record of an instruction that makes NaN or an infinity."""
     entry = find_code(_code(maker))
-    return {
-        "kind": entry.name if entry else _code(maker), "code": _code(maker), **maker.place.as_json(),
-        "reason": maker.reason.text, "index": list(maker.reason.index), "value": number(maker.reason.value),
-        "operands": [{"instruction": o.name, "shape": o.shape.text(layout=False),
-                      "holds": extremes(v) if hasattr(v, "dtype") else None,
-                      "element": number(maker.reason.operands[n]) if n < len(maker.reason.operands) else None}
-                     for n, (o, v) in enumerate(zip(maker.place.instruction.operands, maker.operands, strict=False))],
-        "inner": maker.inner.name if maker.inner is not None else None,
-        "reaches_result": maker.reaches, "times": maker.times,
-        "cause": maker_json(maker.cause) if maker.cause is not None else None,
-    }
+    operands = [OperandRecord(
+        instruction=o.name, shape=o.shape.text(layout=False), holds=extremes(v) if hasattr(v, "dtype") else None,
+        element=number(maker.reason.operands[n]) if n < len(maker.reason.operands) else None)
+        for n, (o, v) in enumerate(zip(maker.place.instruction.operands, maker.operands, strict=False))]
+    return finding(
+        maker.place.as_json(), entry.name if entry else _code(maker), _code(maker), maker.reason.text,
+        index=list(maker.reason.index), value=number(maker.reason.value), operands=operands,
+        inner=maker.inner.name if maker.inner is not None else None, reaches_result=maker.reaches, times=maker.times,
+        cause=maker_json(maker.cause) if maker.cause is not None else None)

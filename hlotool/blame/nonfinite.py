@@ -78,7 +78,7 @@ class NonFinite:
     makers: list[Maker] = field(default_factory=list)
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Literal["nan", "infinity", "finite"]:
         """nan or infinity, where a result holds one; finite."""
         return "nan" if any(_marks(r, "nan").any() for r in self.results) else \
             "infinity" if any(_marks(r, "infinity").any() for r in self.results) else "finite"

@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hlotool.blame.codes import MODULES_PART
-from hlotool.blame.finding_reports import PLACE, at_place, pair_record
+from hlotool.blame.finding_reports import IsolateReport, at_place, finding, isolation, nothing
 from hlotool.blame.nonfinite import FOLDS
-from hlotool.blame.places import InstructionPlace
+from hlotool.blame.places import InstructionPlace, no_place
 from hlotool.diagnostics import Diagnostic, HloError, Note
 from hlotool.distributed import (
     Partition,
@@ -106,21 +106,16 @@ def parts_diagnostic(found: PartBlame) -> Diagnostic:
     return at_place(MODULES_PART, f"{found.place}: {found.repair}", found.place, notes=(Note(said), *notes))
 
 
-def parts_record(left: str, right: str, found: PartBlame | None, **more: Any) -> dict[str, Any]:
-    """The record of a program and its partitioned form: the fields of a place in the latter, and
-
-    instruction    the guilty one; "": none is proved guilty
-    devices        those that have wrong elements of a result
-    parts          ranges of the whole results that are wrong, and the devices that hold them
-    """
+def parts_record(left: str, right: str, found: PartBlame | None, inputs: str | None = None) -> IsolateReport:
+    """Return the record of a program and its partitioned form; instruction "": none is proved guilty."""
     if found is None:
-        return pair_record(left, right, None, devices=[], parts=[], **more)
-    place = found.place.as_json() if found.place is not None else dict.fromkeys(PLACE) | {"instruction": ""}
-    record = {"kind": str(found.judgement.kind), "code": MODULES_PART, **place, "result": found.result,
-              "reason": found.repair or str(found.judgement), "confirmed": found.place is not None,
-              "devices": found.devices, "parts": [part_record(p) for p in found.parts],
-              "seconds": round(found.seconds, 3)}
-    return {"module": right, "against": left, "verdict": "differ", **record, "findings": [record], **more}
+        return isolation("agree", right, nothing(), [], against=left, devices=[], parts=[], inputs=inputs)
+    place = found.place.as_json() if found.place is not None else {**no_place(), "instruction": ""}
+    record = finding(
+        place, str(found.judgement.kind), MODULES_PART, found.repair or str(found.judgement), result=found.result,
+        confirmed=found.place is not None, devices=found.devices, parts=[part_record(p) for p in found.parts],
+        seconds=round(found.seconds, 3))
+    return isolation("differ", right, record, [record], against=left, inputs=inputs)
 
 
 @dataclass

@@ -6,12 +6,46 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, TypedDict
 
 from hlotool.diagnostics import HloError, Origin
 from hlotool.execution import UNSUPPORTED, Path, Program, leaves, located
 from hlotool.ir import HloComputation, HloInstruction, HloModule
 from hlotool.passes.origins import origin_of
+
+
+class CallRecord(TypedDict):
+    """A call on the way from the entry to an instruction."""
+
+    instruction: str
+    computation: str
+    iteration: int | None
+
+
+class PlaceRecord(TypedDict):
+    """An instruction, its place in the text, and the line of the program that made it; null where nothing is named."""
+
+    instruction: str | None
+    opcode: str | None
+    shape: str | None
+    computation: str | None
+    iteration: Annotated[int | None, "the round of the innermost loop, from 0"]
+    calls: Annotated[list[CallRecord] | None, "from the entry to the computation"]
+    hlo_file: str | None
+    hlo_line: int | None
+    hlo_column: int | None
+    file: Annotated[str | None, "of the program that made the module"]
+    line: int | None
+    source: Annotated[str | None, "file:line of that program"]
+    function: str | None
+    op_name: str | None
+
+
+def no_place() -> PlaceRecord:
+    """Return the record of no instruction."""
+    return {"instruction": None, "opcode": None, "shape": None, "computation": None, "iteration": None, "calls": None,
+            "hlo_file": None, "hlo_line": None, "hlo_column": None, "file": None, "line": None, "source": None,
+            "function": None, "op_name": None}
 
 
 @dataclass(frozen=True)
@@ -57,7 +91,7 @@ class InstructionPlace:
                  for c in reversed(self.path)]
         return "".join(f", {step}" for step in steps)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> PlaceRecord:
         """The fields of a report that say where; file and line are those of the program that made the module."""
         origin, (line, column) = self.origin, self.line
         iterations = self.iterations

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="write the modules before and after the first pass that is wrong: "
                              "`hlotool reduce BEFORE AFTER` makes them small")
     parser.add_argument("--html", metavar="FILE", help="write a page with the time line")
-    add_format(parser, "hlotool.bisection:bisect.schema.json")
+    add_format(parser, "hlotool.bisection:BisectReport")
     add_argument_files(parser)
 
 

@@ -17,7 +17,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
 from hlotool.cli.console import complain, report, write_bytes
 from hlotool.cli.inputs import load
@@ -33,12 +33,27 @@ if TYPE_CHECKING:
 _MOST = 1 << 31
 
 
+class BundleReport(TypedDict):
+    """The report of `hlotool bundle`."""
+
+    bundle: NotRequired[Annotated[str, "the archive that was made"]]
+    test: str
+    sign: str
+    then: Annotated[str, "what was seen when it was made"]
+    now: str
+    is_shown: bool
+    versions: Annotated[dict[str, str], "when it was made"]
+    versions_here: Annotated[dict[str, str], "where it ran again; differences are why it may not show"]
+    flags: dict[str, str]
+    instructions: int
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="+", metavar="MODULE", help="a module; or `run` and an archive")
     add_failure(parser)
     parser.add_argument("--output", "-o", metavar="FILE.zip", help="where the archive goes (default: bundle.zip)")
     parser.add_argument("--issue", metavar="FILE.md", help="write the issue's text there, too; - is standard output")
-    add_format(parser, "bundle.json")
+    add_format(parser, "hlotool.cli.bundle:BundleReport")
     # Where `reduce` wants to know the form of its result, a bundle has both.
     parser.set_defaults(output=None)
 
@@ -87,7 +102,7 @@ def _make(path: str, args: argparse.Namespace) -> int:
     elif args.issue:
         write_beside(Path(args.issue), made.issue.encode())
     if args.format == "json":
-        print(json.dumps({"bundle": str(output), **_record(made, seen, made.versions)}))
+        print(json.dumps(_record(made, seen, made.versions) | {"bundle": str(output)}))
     elif args.issue != "-":
         print(f"{visible(str(output))}: {visible(seen.said or seen.signs[0])}")
     return 0
@@ -122,7 +137,7 @@ def _because(seen: Observation) -> str:
     return f" ({visible(seen.said)})" if seen.said else ""
 
 
-def _record(held: Bundle, seen: Observation, here: dict[str, str]) -> dict[str, Any]:
+def _record(held: Bundle, seen: Observation, here: dict[str, str]) -> BundleReport:
     return {"test": held.test.describe(), "sign": held.sign, "then": held.said, "now": seen.said,
             "is_shown": held.is_shown_by(seen), "versions": held.versions,
             "versions_here": here, "flags": held.flags,

@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import pkgutil
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 
 @functools.cache
@@ -31,7 +31,7 @@ def _defines_codes(name: str) -> bool:
     return " define(" in (source or "")
 
 
-def catalogue() -> list[dict[str, Any]]:
+def catalogue() -> list[CodeRecord]:
     """Every rule, then every code of reading, verifying and linting itself, then the constraints of operations."""
     from hlotool.diagnostics import CODES
     from hlotool.ops import OPS
@@ -39,7 +39,7 @@ def catalogue() -> list[dict[str, Any]]:
     from hlotool.passes.lints import RULES
 
     load_codes()
-    found = [rule_record(rule) for rule in RULES.values()]
+    found: list[CodeRecord] = [rule_record(rule) for rule in RULES.values()]
     for code in sorted(CODES.values(), key=lambda c: c.code):
         if code.code not in RULES:
             severity = "warning" if code.code in WARNINGS else "info" if code.code.startswith(_NOTES) else "error"
@@ -60,7 +60,30 @@ _KINDS = {"P": "syntax", "V": "verification", "C": "linting", "R": "reading", "X
           "E": "execution", "B": "building", "T": "conformance", "J": "jax"}
 
 
-def rule_record(rule: Any) -> dict[str, Any]:
+class CodeRecord(TypedDict):
+    """A code of a diagnostic, or the label of a constraint."""
+
+    code: str
+    name: str
+    category: str
+    severity: str
+    default: bool
+    fix: str
+    summary: str
+    source: str
+
+
+class RuleRecord(CodeRecord):
+    """A lint rule as its declaration describes it."""
+
+    what: str
+    why: str
+    bad: str
+    good: str
+    options: dict[str, Any]
+
+
+def rule_record(rule: Any) -> RuleRecord:
     """A lint rule as JSON values."""
     return {"code": rule.code, "name": rule.name, "category": rule.category, "severity": str(rule.severity),
             "default": rule.default_on, "fix": str(rule.fixability), "summary": rule.summary, "source": rule.source,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import report
@@ -29,7 +29,7 @@ from hlotool.ir import Source
 
 if TYPE_CHECKING:
     from hlotool.numerics import Tolerance
-    from hlotool.verdict import Comparison
+    from hlotool.verdict import Comparison, ComparisonRecord
 
 #: kinds of argument sets, as hlotool.verdict.argument_sets lists them
 KINDS = ("plain", "special", "targets", "wide", "negative", "near", "alike", "positive", "ties", "whole")
@@ -63,12 +63,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     budget.add_argument("--atol", type=error_budget, help="absolute error")
     budget.add_argument("--preset", choices=PRESETS, help="what others allow: xla 1e-3, numpy 1e-5, stablehlo 3 ULPs, "
                                                           "bitwise nothing")
-    add_format(parser, "hlotool.verdict:comparison.schema.json")
+    add_format(parser, "hlotool.verdict:ComparisonReport")
     add_custom_calls(parser)
     add_argument_files(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    from hlotool.verdict import failed_record
+
     sources: dict[str, Source] = {}
     wanted = list(load(args.paths, sources))
     pairs = [(wanted[0], wanted[1])] if len(wanted) == 2 and not args.each else [(w, None) for w in wanted]
@@ -79,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
             found = _compared(one, other, args)
         except HloError as error:
             code = max(code, report(error.diagnostics, sources) or 2)
-            records.append(_failed(name, error))
+            records.append(failed_record(name, error.diagnostics))
             continue
         if args.save_arguments is not None and found.witness is not None:
             write_arguments(Path(args.save_arguments), found.witness[0])
@@ -123,14 +125,7 @@ def _exit_code(found: Comparison, allow_open: bool) -> int:
     return int(bool(found.open) and not allow_open)
 
 
-def _failed(name: str, error: HloError) -> dict[str, Any]:
-    said = [{"code": d.code, "message": d.message, "line": d.line or None} for d in error.diagnostics]
-    return {"module": name, "verdict": "none", "kind": "failed", "instruction": None, "line": None, "iteration": None,
-            "worst": None, "elements": {}, "arguments": {"sets": 0, "kinds": []}, "basis": "sampled", "open": [],
-            "coverage": {"choices": 0, "covered": 0, "untaken": [], "vacuous": []}, "diagnostics": said}
-
-
-def _shown(name: str, found: Comparison, sources: dict[str, Source], form: str) -> dict[str, Any]:
+def _shown(name: str, found: Comparison, sources: dict[str, Source], form: str) -> ComparisonRecord:
     from hlotool.verdict import comparison_json
 
     if form == "text":

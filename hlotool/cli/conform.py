@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"-{name}", action="append", default=[], metavar=metavar, help=what)
     for name, (_, what) in _FLAGS.items():
         parser.add_argument(f"--{name}", action="store_true", help=what)
-    add_format(parser, "hlotool.conformance:report.schema.json", has_json=False,
+    add_format(parser, "hlotool.conformance.report:ConformanceReport", has_json=False,
                what="json: the report on standard output, and what pytest says on standard error")
     parser.add_argument("-x", "--exitfirst", action="store_true", help="stop at the first failure")
     parser.add_argument("-v", "--verbose", action="count", default=0, help="one line for each case")

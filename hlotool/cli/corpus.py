@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="files of a part at most: what is done again when a run is killed (%(default)s)")
     parser.add_argument("--time-limit", type=seconds, default=60.0, metavar="SECONDS", dest="input_seconds",
                         help="for each file")
-    add_format(parser, "corpus.json")
+    add_format(parser, "hlotool.corpus:CorpusReport")
     parser.add_argument("--quiet", "-q", action="store_true", help="no progress, no summary")
 
 
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
             memory=args.memory_limit, most=args.part, watch=watch)
     taken = time.perf_counter() - begun
     if args.format == "json":
-        print_json({"version": 1, **report.as_json(), "seconds": round(taken, 3)})
+        print_json(report.as_json(taken))
     elif not args.quiet:
         _print_summary(report, taken)
     if report.is_interrupted:

@@ -32,6 +32,7 @@ from hlotool.ir import Source
 from hlotool.text.input_files import bytes_of
 
 if TYPE_CHECKING:
+    from hlotool.cli.cost_record import AssignmentRecord, ModuleRecord
     from hlotool.dumps import Allocation, AssignedPeak
     from hlotool.passes.cost import CostReport, Device
 
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", metavar="NAME", help="the least time that a device of that name takes")
     parser.add_argument("--devices", action="store_true", help="list the devices that are known, and end")
     parser.add_argument("--html", metavar="FILE", help="write a page; its roofline is that of --device, or of an H100")
-    add_format(parser, "cost.json")
+    add_format(parser, "hlotool.cli.cost_record:CostReport")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 
@@ -74,7 +75,8 @@ def run(args: argparse.Namespace) -> int:
         complain(f"hlotool cost: {name!r} is no device that is known; {', '.join(devices())} are"
                  f"{suggestion(name, devices())}")
         return 2
-    code, records, shown = 0, [], []
+    code, shown = 0, []
+    records: list[ModuleRecord | AssignmentRecord] = []
     for path in args.paths:
         assigned = _assigned(path)
         if assigned is not None:
@@ -109,11 +111,10 @@ _USUAL_DEVICE = "h100"
 
 
 def _tell_devices(found: Sequence[Device], args: argparse.Namespace) -> None:
-    from hlotool.cli.cost_record import device_record
     from hlotool.cli.cost_tables import print_devices
 
     if args.format == "json":
-        print_json([device_record(d) for d in found])
+        print_json(list(found))
     else:
         print_devices(found, args)
 

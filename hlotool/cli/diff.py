@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_argument_files(parser)
     parser.add_argument("--time-limit", type=seconds, default=120.0, metavar="SECONDS",
                         help="for running both with --values (default %(default)s)")
-    add_format(parser, "diff.json")
+    add_format(parser, "hlotool.cli.diff_report:DiffReport")
     parser.add_argument("--quiet", "-q", action="store_true", help="the verdict only")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import argparse
 import json
 import textwrap
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NotRequired, TypeAlias, TypedDict
 
-from hlotool.cli.code_catalogue import load_codes, rule_record
+from hlotool.cli.code_catalogue import RuleRecord, load_codes, rule_record
 from hlotool.cli.console import complain
-from hlotool.cli.ops import as_record, operands_of
+from hlotool.cli.ops import OperationRecord, as_record, operands_of
 from hlotool.cli.option_values import whole_number
 from hlotool.cli.parsers import suggestion
 from hlotool.cli.report_format import add_format, print_json
@@ -24,9 +25,37 @@ from hlotool.ops import OPS, Op
 from hlotool.passes.lints import RULES, Rule
 
 
+class OperationPage(OperationRecord):
+    """An operation, with examples as HLO text."""
+
+    title: str
+    examples: list[str]
+
+
+class RulePage(RuleRecord):
+    """A lint rule."""
+
+    title: str
+    doc: str
+
+
+class CodePage(TypedDict):
+    """A code of a diagnostic, or the label of a constraint."""
+
+    title: str
+    doc: str
+    source: str
+    examples: NotRequired[list[str]]
+
+
+Page: TypeAlias = OperationPage | RulePage | CodePage
+#: the report of `hlotool explain`: a record for each word
+ExplainReport: TypeAlias = list[Page]
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="+", metavar="WORD", help="opcodes, labels of constraints, or codes")
-    add_format(parser, "explain.json", forms=("text", "json", "markdown"))
+    add_format(parser, "hlotool.cli.explain:ExplainReport", forms=("text", "json", "markdown"))
     parser.add_argument("--examples", type=whole_number(0), default=1, metavar="N",
                         help="how many examples of an operation, inputs and results with them (default %(default)s)")
 
@@ -56,7 +85,7 @@ def markdown_page(word: str, examples: int = 3) -> str:
     return _markdown(record)
 
 
-def _look_up(word: str, examples: int) -> dict[str, Any] | None:
+def _look_up(word: str, examples: int) -> Page | None:
     if word in OPS:
         return {"title": f"{word}({operands_of(OPS[word])})", **as_record(OPS[word]),
                 "examples": _examples(word, examples, "")}
@@ -83,7 +112,7 @@ def _examples(opcode: str, count: int, label: str) -> list[str]:
     return chosen[:count]
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rule(rule: Rule) -> RulePage:
     """Return the page of a lint rule."""
     parts = [rule.summary, rule.what, f"Why: {rule.why}", f"Bad:\n\n{textwrap.indent(rule.bad, '  ')}",
              f"Good:\n\n{textwrap.indent(rule.good, '  ')}"]
@@ -94,7 +123,7 @@ def _owner(label: str) -> Op | None:
     return next((record for record in OPS.values() if label in record.constraints), None)
 
 
-def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
+def _facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the facts below the documentation: label and text, which may be empty."""
     attributes = "; ".join(map(_attribute, record.get("attributes", ())))
     rows = [
@@ -115,12 +144,12 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
     return [(name, text) for name, text in rows if text]
 
 
-def _attribute(attribute: dict[str, Any]) -> str:
+def _attribute(attribute: Mapping[str, Any]) -> str:
     state = "required" if attribute["required"] else f"default {json.dumps(attribute['default'])}"
     return f"{attribute['name']} ({attribute['kind']}, {state})"
 
 
-def _text(record: dict[str, Any]) -> str:
+def _text(record: Mapping[str, Any]) -> str:
     rows = [textwrap.fill(f"{name}: {text}", 100, initial_indent="  ", subsequent_indent="      ")
             for name, text in _facts(record)]
     body = textwrap.indent(record["doc"], "  ")
@@ -128,7 +157,7 @@ def _text(record: dict[str, Any]) -> str:
     return "\n".join([record["title"], "", body, *([""] if rows else []), *rows, *examples])
 
 
-def _markdown(record: dict[str, Any]) -> str:
+def _markdown(record: Mapping[str, Any]) -> str:
     rows = [f"- **{name}**: {text}" for name, text in _facts(record)]
     examples = [f"\n```hlo\n{e}\n```" for e in record.get("examples", ())]
     return "\n".join([f"## `{record['title']}`", "", record["doc"], *([""] if rows else []), *rows, *examples])

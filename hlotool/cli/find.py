@@ -20,7 +20,6 @@ import argparse
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from hlotool.cli.console import complain, report
@@ -41,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=whole_number(0), default=20, metavar="N",
                         help="instructions to show; 0: all (%(default)s)")
     parser.add_argument("--sql", action="store_true", help="print what DuckDB is asked for, and stop")
-    add_format(parser, "find.json")
+    add_format(parser, "hlotool.corpus:FindReport")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -62,9 +61,7 @@ def run(args: argparse.Namespace) -> int:
         report(error.diagnostics, {QUERY: Source(args.query, QUERY)})
         return 2
     if args.format == "json":
-        print_json({"version": 1, "query": args.query, "count": answer.count, "modules": answer.modules,
-                    "of_modules": answer.of_modules, "unusable": answer.unusable, "missing": answer.missing,
-                    "instructions": [asdict(found) for found in answer.found]})
+        print_json(answer.as_json(args.query))
         return 0
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH
     for found in answer.found:
@@ -76,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _print_sql(asked: IndexSql, format: str) -> None:
     if format == "json":
-        print_json({"version": 1, "sql": asked.found.sql, "values": asked.found.values})
+        print_json(asked.as_json())
         return
     print(asked.found.sql)  # no word of it is the user's
     for number, value in enumerate(asked.found.values, 1):

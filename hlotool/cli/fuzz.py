@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="also programs that are known to end the executor's process")
     parser.add_argument("--output", "-o", metavar="FOLDER", help="keep the campaign, programs and bundles there")
     parser.add_argument("--resume", action="store_true", help="go on with the campaign in that folder")
-    add_format(parser, "hlotool.fuzzing:fuzz.schema.json")
+    add_format(parser, "hlotool.fuzzing:CampaignReport")
 
 
 def run(args: argparse.Namespace) -> int:

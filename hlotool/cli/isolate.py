@@ -16,7 +16,7 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import complain, report
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help=f"what to make ({', '.join(_INPUTS)}) first where --args gives nothing; "
                              "then arguments are searched that show a difference, as compare does. The first set "
                              "with a finding counts")
-    add_format(parser, "isolate.json")
+    add_format(parser, "hlotool.blame:IsolateReport")
     parser.add_argument("--reproduce", metavar="FILE",
                         help="write a small module that shows the finding alone, and its arguments beside it as .npz")
     parser.add_argument("--time-limit", type=seconds, default=60.0, metavar="SECONDS",
@@ -80,16 +80,16 @@ def _isolate(loaded: Loaded, args: argparse.Namespace, sources: dict[str, Source
     executor = next((e for e in (executor_named(n, args.time_limit) for n in names) if e.name != "reference"), None)
     found, inputs = _isolation(loaded, None, args, names)
     assert found.nonfinite is not None
-    more: dict[str, Any] = {"inputs": inputs}
+    told = record(loaded.name, found.nonfinite, found.wrong, is_compared=executor is not None, inputs=inputs)
     if args.reproduce is not None:
-        more["reproduced"] = _reproduce(found, executor, Path(args.reproduce))
+        told["reproduced"] = _reproduce(found, executor, Path(args.reproduce))
     if args.format == "json":
-        print(json.dumps(record(loaded.name, found.nonfinite, found.wrong, is_compared=executor is not None, **more)))
+        print(json.dumps(told))
     else:
         print(f"{visible(loaded.name)}: {_summary(found.nonfinite, found.wrong, inputs, executor)}", flush=True)
         report(found.diagnostics, sources)
-        if more.get("reproduced"):
-            print(f"reproduced by {visible(more['reproduced'])}")
+        if path := told.get("reproduced"):
+            print(f"reproduced by {visible(path)}")
     return int(not found.is_clean)
 
 

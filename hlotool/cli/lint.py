@@ -66,7 +66,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--format", choices=(*FORMATS, *ALIASES), default="full", metavar="FORMAT",
                        help="; ".join(f"{name}: {what}" for name, what in FORMATS.items()))
-    add_schema(group, "lint.json")
+    add_schema(group, "hlotool.diagnostics.json:LintReport")
     group.add_argument("--output", "-o", metavar="FILE", help="write findings to a file, whole or not at all")
     group.add_argument("--statistics", action="store_true", help="findings per rule")
     group.add_argument("--show-settings", action="store_true", help="print the settings that hold, and stop")

@@ -6,9 +6,9 @@ import argparse
 import shutil
 import sys
 import textwrap
-from typing import Any
+from collections.abc import Sequence
 
-from hlotool.cli.code_catalogue import catalogue
+from hlotool.cli.code_catalogue import CodeRecord, catalogue
 from hlotool.cli.console import wants_color
 from hlotool.cli.report_format import print_json
 
@@ -31,7 +31,7 @@ def show(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print_table(entries: list[dict[str, Any]], color: str) -> None:
+def _print_table(entries: Sequence[CodeRecord], color: str) -> None:
     """The rules in groups, a line each; constraints of operations are counted."""
     is_colored = wants_color(sys.stdout, color)
     shown = [e for e in entries if e["category"] != "constraint"]

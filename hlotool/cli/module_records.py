@@ -13,11 +13,13 @@ from hlotool.cli.console import encoded, write_bytes
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import write_beside
 from hlotool.diagnostics import Diagnostic
+from hlotool.diagnostics.records import diagnostic_records
 
 
 def add_module_records(parser: argparse.ArgumentParser) -> None:
     """--format, --json and --schema of such a command."""
-    add_format(parser, "modules.json", what="the text itself, or JSON: a record for each module, with its text")
+    add_format(parser, "hlotool.cli.module_report:ModulesReport",
+               what="the text itself, or JSON: a record for each module, with its text")
 
 
 def module_record(name: str, form: str, written: str | bytes | None, diagnostics: Iterable[Diagnostic] = (),
@@ -29,8 +31,7 @@ def module_record(name: str, form: str, written: str | bytes | None, diagnostics
             # What was no UTF-8 in the input is no character of JSON.
             "text": encoded(str(written)).decode("utf-8", "replace") if is_text else None,
             "base64": base64.b64encode(written).decode() if isinstance(written, bytes) else None, **facts,
-            "diagnostics": [{"code": d.code, "message": d.message, "severity": str(d.severity), "line": d.line or None}
-                            for d in diagnostics]}
+            "diagnostics": diagnostic_records(diagnostics)}
 
 
 def write_records(records: list[dict[str, Any]], output: str | None = None) -> None:

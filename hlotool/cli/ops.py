@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import sys
-from typing import Any
+from typing import Annotated, Any, TypeAlias, TypedDict
 
 from hlotool.cli.console import complain, wants_color
 from hlotool.cli.parsers import suggestion
@@ -18,9 +18,40 @@ from hlotool.cli.report_format import add_format, print_json
 from hlotool.ops import OPS, Op
 
 
+class AttributeRecord(TypedDict):
+    """An attribute of an operation."""
+
+    name: str
+    kind: str
+    required: bool
+    default: Any
+
+
+class OperationRecord(TypedDict):
+    """An operation as its declaration describes it."""
+
+    opcode: str
+    operands: list[str]
+    variadic: Annotated[bool, "the last operand stands for any number"]
+    attributes: list[AttributeRecord]
+    element_types: list[str]
+    constraints: Annotated[dict[str, str], "by label"]
+    stablehlo: Annotated[list[str], "the operations that it is lifted to"]
+    refusal: Annotated[str, "why it is not lifted"]
+    flow: list[str]
+    flags: list[str]
+    freedom: Annotated[str, "how implementations may differ"]
+    ulps: Annotated[float | None, "how far an implementation may be off, in units in the last place"]
+    source: str
+    doc: str
+
+
+OpsReport: TypeAlias = list[OperationRecord]
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("patterns", nargs="*", metavar="PATTERN", help="names, * and ? stand for characters")
-    add_format(parser, "ops.json", forms=("text", "json", "markdown"))
+    add_format(parser, "hlotool.cli.ops:OpsReport", forms=("text", "json", "markdown"))
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 
@@ -48,7 +79,7 @@ def summary_of(record: Op) -> str:
     return " ".join(record.doc.split("\n\n")[0].split())
 
 
-def as_record(record: Op) -> dict[str, Any]:
+def as_record(record: Op) -> OperationRecord:
     """An operation as JSON values."""
     return {
         "opcode": record.opcode, "operands": list(record.operands), "variadic": record.is_variadic,

@@ -21,7 +21,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import INTERRUPTED, complain, report, wants_color
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                      help="write the module there: HLO text, or StableHLO where it ends with .mlir or .mlirbc "
                           "(default: standard output)")
     out.add_argument("--save-arguments", metavar="FILE.npz", help="write the arguments of the small module")
-    add_format(out, "reduce.json")
+    add_format(out, "hlotool.cli.reduce:ReduceReport")
     work = parser.add_argument_group("the search")
     work.add_argument("--time-limit", type=seconds, default=600.0, metavar="SECONDS",
                       help="for all of it; the best candidate until then is the result (default 600)")
@@ -216,8 +216,38 @@ def _write(args: argparse.Namespace, found: Reduction) -> None:
             write_arguments(path if len(small.rows) == 1 else with_ending(path, f".{device}.npz"), row)
 
 
-def record(name: str, test: Interest, found: Reduction) -> dict[str, Any]:
-    """The fields of the JSON report."""
+class TimesRecord(TypedDict):
+    """How often a failure was seen."""
+
+    seen: int
+    of: int
+
+
+class ReduceReport(TypedDict):
+    """The report of `hlotool reduce`."""
+
+    module: str
+    test: Annotated[str, "what is looked for"]
+    sign: Annotated[str, "what every candidate had to show"]
+    said: str
+    instructions: int
+    instructions_before: int
+    elements: int
+    elements_before: int
+    seen_before: TimesRecord
+    seen: TimesRecord
+    is_flaky: bool
+    shows_at_least: Annotated[float, "share of runs, with 95 % confidence"]
+    is_complete: Annotated[bool, "false: time was over, or the search was interrupted"]
+    asked: int
+    seconds: float
+    steps: Any
+    text: Annotated[str, "the small module"]
+    other: Annotated[str | None, "the second module of a pair"]
+
+
+def record(name: str, test: Interest, found: Reduction) -> ReduceReport:
+    """Return the report of a reduction."""
     from hlotool.text import print_module
 
     small = found.candidate

@@ -24,7 +24,7 @@ from hlotool.cli.console import INTERRUPTED, complain, frames, say, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format, print_json
-from hlotool.cli.roundtrip_stages import STAGES, Row, lost, take
+from hlotool.cli.roundtrip_stages import STAGES, RoundtripReport, Row, lost, take
 from hlotool.cli.run import add_custom_calls
 from hlotool.ir import Source
 
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="modules at a time (default: one a processor)")
     parser.add_argument("--list", action=_ListNotCompared, nargs=0, help="what `same` does not compare, and exit")
     parser.add_argument("--verbose", "-v", action="store_true", help="say why a stage was not applicable")
-    add_format(parser, "roundtrip.json")
+    add_format(parser, "hlotool.cli.roundtrip_stages:RoundtripReport")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         is_interrupted = True
     rows = [done[at] for at in sorted(done)]
     if args.format == "json":
-        print_json({"modules": [r.as_json() for r in rows], "interrupted": is_interrupted})
+        print_json(RoundtripReport(modules=[r.as_json() for r in rows], interrupted=is_interrupted))
         return _exit_code(rows, wanted, is_interrupted)
     _print_table(rows, args.color)
     for row in rows:

@@ -10,10 +10,11 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from hlotool.cli.inputs import Loaded
 from hlotool.diagnostics import Diagnostic, HloError, Note, Severity, define
+from hlotool.diagnostics.records import DiagnosticRecord, diagnostic_records
 from hlotool.ir import HloModule
 
 if TYPE_CHECKING:
@@ -27,19 +28,40 @@ NOT_COMPARED = define("X212", "structure-not-compared", "The structure of the mo
 STAGES = ("read", "print", "lift", "back", "same", "run", "reference", "interp")
 #: stages that compare another executor with PJRT, where it can run the module
 _ORACLES = {"reference": "reference", "interp": "stablehlo"}
+Outcome: TypeAlias = Literal["ok", "fail", "n/a", "lifted"]
 
 T = TypeVar("T")
 
 
+class RowRecord(TypedDict):
+    """The stages of one module."""
+
+    module: str
+    instructions: int
+    stages: dict[str, Outcome]
+    ulps: Annotated[dict[str, float | None],
+                    "of stages that compare, how far values are apart at worst; null: infinitely"]
+    diagnostics: list[DiagnosticRecord]
+    reasons: Annotated[list[DiagnosticRecord], "why stages are not applicable"]
+    seconds: float
+
+
+class RoundtripReport(TypedDict):
+    """The report of `hlotool roundtrip`."""
+
+    modules: list[RowRecord]
+    interrupted: bool
+
+
 @dataclass
 class Row:
-    """The stages of one module. A stage is "ok", "fail", "n/a" or missing, when an earlier one failed."""
+    """The stages of one module; those behind one that failed are missing."""
 
     name: str
     instructions: int = 0
     #: the module's own name; empty where it could not be read
     module: str = ""
-    stages: dict[str, str] = field(default_factory=dict)
+    stages: dict[str, Outcome] = field(default_factory=dict)
     #: worst distance in ULPs for each stage that compared
     worst: dict[str, float] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -51,17 +73,12 @@ class Row:
     def is_good(self) -> bool:
         return "fail" not in self.stages.values()
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> RowRecord:
         """The row as plain data; infinite distances are null."""
         return {"module": self.name, "instructions": self.instructions, "stages": self.stages,
                 "ulps": {stage: ulps if math.isfinite(ulps) else None for stage, ulps in self.worst.items()},
-                "diagnostics": [_problem_record(d) for d in self.diagnostics],
-                "reasons": [_problem_record(d) for d in self.reasons],
+                "diagnostics": diagnostic_records(self.diagnostics), "reasons": diagnostic_records(self.reasons),
                 "seconds": round(self.seconds, 3)}
-
-
-def _problem_record(diagnostic: Diagnostic) -> dict[str, Any]:
-    return {"code": diagnostic.code, "message": diagnostic.message, "line": diagnostic.line or None}
 
 
 def lost(loaded: Loaded, reason: Exception) -> Row:
@@ -145,7 +162,7 @@ class _Journey:
             self._excuse("same", "lifted", Diagnostic(
                 LIFTED, f"same: came back as what they stand for: {', '.join(lifted)}", Severity.INFO))
 
-    def _excuse(self, stage: str, verdict: str, reason: Diagnostic) -> None:
+    def _excuse(self, stage: str, verdict: Outcome, reason: Diagnostic) -> None:
         self.row.stages[stage] = verdict
         self.row.reasons.append(dataclasses.replace(reason, filename=self.row.name))
 

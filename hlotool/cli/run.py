@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict
 
 from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arrays, write_named
 from hlotool.cli.console import complain, report
@@ -19,6 +19,7 @@ from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.option_values import seconds
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import HloError, visible
+from hlotool.diagnostics.records import DiagnosticRecord, diagnostic_records
 from hlotool.ir import Source
 from hlotool.ir.arrays import np
 
@@ -27,6 +28,30 @@ if TYPE_CHECKING:
 
 #: values of a result in a JSON record at most
 _MOST_VALUES = 4096
+
+
+class ResultRecord(TypedDict):
+    """A leaf of the result on a device."""
+
+    device: Annotated[int, "from 0, replica-major"]
+    result: Annotated[int, "number of the leaf of the result"]
+    element_type: str
+    dims: list[int]
+    values: Annotated[list[float | str | bool] | None,
+                      "in row-major order; NaN, infinities and complex numbers as text; null: more than 4096"]
+
+
+class RunRecord(TypedDict):
+    """A run of a module."""
+
+    module: str
+    executor: str
+    results: Annotated[list[ResultRecord] | None, "null: it failed"]
+    diagnostics: list[DiagnosticRecord]
+
+
+#: the report of `hlotool run`: a list where there are several modules
+RunReport: TypeAlias = RunRecord | list[RunRecord]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", nargs="+", metavar="PATTERN",
                         help="write the values of the instructions of those names, and not the results, to -o: on the "
                              "reference in called computations too (w[3]/s), elsewhere of the entry")
-    add_format(parser, "run.json")
+    add_format(parser, "hlotool.cli.run:RunReport")
 
 
 def add_executor(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +89,8 @@ def _allow(targets: str) -> str:
 
 def run(args: argparse.Namespace) -> int:
     sources: dict[str, Source] = {}
-    code, wanted, records = 0, list(load(args.paths, sources)), []
+    code, wanted = 0, list(load(args.paths, sources))
+    records: list[RunRecord] = []
     if args.output is not None and len(wanted) > 1:
         complain("-o takes the results of one module")
         return 2
@@ -79,12 +105,12 @@ def run(args: argparse.Namespace) -> int:
             devices = _results(loaded, args)
         except HloError as error:
             code = max(code, report(error.diagnostics, sources))
-            said = [{"code": d.code, "message": d.message, "line": d.line or None} for d in error.diagnostics]
-            records.append({"module": loaded.name, "executor": args.executor, "results": None, "diagnostics": said})
+            records.append(RunRecord(module=loaded.name, executor=args.executor, results=None,
+                                     diagnostics=diagnostic_records(error.diagnostics)))
             continue
         if args.format == "json":
-            records.append({"module": loaded.name, "executor": args.executor, "results": _records(devices),
-                            "diagnostics": []})
+            records.append(RunRecord(module=loaded.name, executor=args.executor, results=_records(devices),
+                                     diagnostics=[]))
         if args.output is not None:
             write_arrays(Path(args.output), devices[0])
         elif args.format == "text":
@@ -94,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _records(devices: list[list[Any]]) -> list[dict[str, Any]]:
+def _records(devices: list[list[Any]]) -> list[ResultRecord]:
     """The results as JSON has them; NaN, infinities and complex numbers as text."""
 
     from hlotool.ir import dtype_of_numpy

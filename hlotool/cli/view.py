@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=_FORMS, default=None,
                         help="html: the page; dot: for Graphviz; svg: an image of the entry computation; json: graphs "
                              "for Model Explorer (default: by the suffix of --output, else html)")
-    add_schema(parser, "view.json")
+    add_schema(parser, "hlotool.view:GraphCollection")
     parser.add_argument("--values", metavar="FILE",
                         help="values to show on the page of a module, or of the first of two: an .npz file of "
                              "`run --trace`, or the JSON of `isolate`")

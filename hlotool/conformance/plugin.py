@@ -37,7 +37,7 @@ from hlotool.conformance.judge import (
 )
 from hlotool.conformance.model_cuts import cut_model
 from hlotool.conformance.outcome import CaseOutcome, Status
-from hlotool.conformance.report import Record, Run, record_of, write_html, write_json
+from hlotool.conformance.report import CaseRecord, Run, record_of, write_html, write_json
 from hlotool.conformance.samples import read_cases
 from hlotool.conformance.selection import Selection, executor_words, option_words
 from hlotool.conformance.suites import DESCRIPTION, checked_names, descriptions, suite_cases
@@ -231,7 +231,7 @@ class CaseItem(pytest.Item):
         super().__init__(**keywords)
         self.case = case
         self.executor = executor
-        self.record: Record | None = None
+        self.record: CaseRecord | None = None
         self.extra_keyword_matches.update(filter(None, (case.suite, case.opcode, case.dtype, case.edge, executor)))
 
     def runtest(self) -> None:

@@ -1,6 +1,6 @@
 """Reports of a run: a record for each case and executor, tables, JSON and HTML.
 
-The JSON has the form of report.schema.json; HTML is one page that needs nothing else.
+HTML is one page that needs nothing else.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import Any, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypedDict
 
 from hlotool.conformance.case import ConformanceCase
 from hlotool.conformance.expectations import CaseVerdict, Expectation
@@ -21,21 +21,86 @@ from hlotool.conformance.outcome import CaseOutcome, Status
 from hlotool.conformance.samples import written
 from hlotool.diagnostics.pages import head, hlo_text, policy, style
 
-#: what JSON holds of a case on an executor; report.schema.json says what
-Record: TypeAlias = dict[str, Any]
-
 #: version of the JSON's form: raised when a key changes its meaning or goes
-FORM = 2
+FORM: Final = 2
 _LONGEST_TEXT = 20_000
 
 
+class WorstRecord(TypedDict):
+    """The element with the largest error."""
+
+    result: Annotated[int, "leaf of the result, in order"]
+    device: Annotated[int, "device, replica-major"]
+    index: Annotated[list[int], "place of the element"]
+    value: Annotated[str, "what the executor gave"]
+    expected: str
+    exact: Annotated[str, "the value at higher precision; empty where nobody had to ask"]
+    ulps: Annotated[float | None, "distance in units in the last place; null: infinite, such as from NaN"]
+    outside: Annotated[int, "elements that are wrong or undecided"]
+    size: Annotated[int, "elements in all"]
+
+
+class CaseRecord(TypedDict):
+    """A case on an executor."""
+
+    suite: Annotated[str, "ops, spec, models, or the folder of a user's file"]
+    case: Annotated[str, "the name of the case, unique in the suite"]
+    operation: Annotated[str, "the opcode that the case is about; empty for whole modules"]
+    element_type: Annotated[str, "HLO's name of the element type; empty where the text has none"]
+    edge: Annotated[str, "what is special about the case"]
+    source: Annotated[str, "file and line, or how the case was made"]
+    executor: Annotated[str, "what ran it; `verifier` for texts that are to be refused"]
+    status: Status
+    verdict: Annotated[CaseVerdict, "what the status means in the light of the expectations"]
+    detail: Annotated[str, "what the executor or the comparison says; empty for a pass"]
+    seconds: Annotated[float, "wall time"]
+    agreement: Annotated[str, "the kind of the worst element, as hlotool compare names them; empty where nothing was "
+                              "compared"]
+    worst: Annotated[WorstRecord | None, "the element with the largest error; null where nothing was compared"]
+    reason: Annotated[str, "the reason that an expectation gives"]
+    right: Annotated[str, "who is right, as the expectation says: hlotool, executor, both, neither, unspecified"]
+    expectation: Annotated[str, "file and number of the expectation"]
+    text: Annotated[str, "the case in the form of a file, to be run again; empty for a pass"]
+
+
+class TotalsRecord(TypedDict):
+    """Cases by what became of them."""
+
+    collected: Annotated[int, "cases times executors that were chosen"]
+    finished: Annotated[int, "those that have a record"]
+    statuses: dict[Status, int]
+    verdicts: dict[CaseVerdict, int]
+
+
+class MissingRecord(TypedDict):
+    """A case that was chosen and has no record: the run was stopped, or the process that ran the cases ended."""
+
+    id: Annotated[str, "test id"]
+    reason: Annotated[str, "what pytest says"]
+
+
+class ConformanceReport(TypedDict):
+    """The report of `hlotool conform`: what was chosen, on what it ran, and a record for each case and executor."""
+
+    form: Literal[2]
+    tool: Literal["hlotool"]
+    version: Annotated[str, "of hlotool"]
+    started: Annotated[str, "date and time"]
+    seconds: Annotated[float, "wall time of the run"]
+    executors: Annotated[dict[str, dict[str, str]],
+                         "executor: its platform, device and the versions of its libraries"]
+    totals: TotalsRecord
+    missing: list[MissingRecord]
+    cases: list[CaseRecord]
+
+
 def record_of(case: ConformanceCase, executor: str, outcome: CaseOutcome, verdict: CaseVerdict,
-              entry: Expectation | None) -> Record:
+              entry: Expectation | None) -> CaseRecord:
     """The record of an outcome; the text of what did not pass goes with it."""
     worst = outcome.worst
     return {
         "suite": case.suite, "case": case.id, "operation": case.opcode, "element_type": case.dtype, "edge": case.edge,
-        "source": case.source, "executor": executor, "status": str(outcome.status), "verdict": str(verdict),
+        "source": case.source, "executor": executor, "status": outcome.status, "verdict": verdict,
         "detail": outcome.detail, "seconds": outcome.seconds, "agreement": outcome.agreement,
         "worst": None if worst is None else {
             "result": worst.result, "device": worst.device, "index": list(worst.index), "value": worst.value,
@@ -57,7 +122,7 @@ class Run:
     #: test ids of the chosen cases
     collected: set[str] = field(default_factory=set)
     #: test id -> record
-    records: dict[str, Record] = field(default_factory=dict)
+    records: dict[str, CaseRecord] = field(default_factory=dict)
     #: test id -> what pytest says of an item that has no record
     broken: dict[str, str] = field(default_factory=dict)
 
@@ -100,8 +165,8 @@ class Run:
         else:
             yield f"{len(self.records)} of {len(self.collected)} cases have a result"
 
-    def as_json(self) -> dict[str, Any]:
-        """The report as JSON holds it."""
+    def as_json(self) -> ConformanceReport:
+        """Return the report as JSON holds it."""
         from datetime import UTC, datetime
 
         verdicts = Counter(r["verdict"] for r in self.records.values())
@@ -111,8 +176,8 @@ class Run:
             "started": datetime.fromtimestamp(self.started, UTC).isoformat(timespec="seconds"),
             "seconds": round(self.seconds, 3), "executors": self.executors,
             "totals": {"collected": len(self.collected), "finished": len(self.records),
-                       "statuses": {str(s): statuses[s] for s in Status},
-                       "verdicts": {str(v): verdicts[v] for v in CaseVerdict}},
+                       "statuses": {s: statuses[s] for s in Status},
+                       "verdicts": {v: verdicts[v] for v in CaseVerdict}},
             "missing": [{"id": name, "reason": self.broken.get(name, "")} for name in self.missing],
             "cases": [self.records[name] for name in sorted(self.records)]}
 
@@ -129,7 +194,7 @@ def write_html(run: Run, path: pathlib.Path) -> None:
     path.write_text(page(run.as_json()), "utf-8", "backslashreplace")
 
 
-def page(report: dict[str, Any]) -> str:
+def page(report: ConformanceReport) -> str:
     """The page of a report, such as one read from JSON."""
     import jinja2
     from markupsafe import Markup
@@ -143,23 +208,23 @@ def page(report: dict[str, Any]) -> str:
         csp=Markup(policy(template.replace("{{ style }}", style()).replace("{{ hlo_text }}", hlo_text()))))
 
 
-def _heading(report: dict[str, Any]) -> str:
+def _heading(report: ConformanceReport) -> str:
     """The verdict in a sentence."""
     totals, counts = report["totals"], report["totals"]["verdicts"]
     if not totals["collected"]:
         return "There are no cases"
-    if unexplained := counts.get(str(CaseVerdict.UNEXPLAINED), 0):
+    if unexplained := counts.get(CaseVerdict.UNEXPLAINED, 0):
         return f"{unexplained} of {totals['finished']} cases fail, and nobody said that they would"
     said = [(totals["collected"] - totals["finished"], "without a result"),
-            (counts.get(str(CaseVerdict.FLAKY), 0), "that pass now and then"),
-            (counts.get(str(CaseVerdict.UNEXPECTED_PASS), 0), "that pass though they should fail"),
-            (counts.get(str(CaseVerdict.UNDECIDED), 0), "that nobody can decide")]
+            (counts.get(CaseVerdict.FLAKY, 0), "that pass now and then"),
+            (counts.get(CaseVerdict.UNEXPECTED_PASS, 0), "that pass though they should fail"),
+            (counts.get(CaseVerdict.UNDECIDED, 0), "that nobody can decide")]
     if told := [f"{count} {what}" for count, what in said if count > 0]:
         return f"{totals['collected']} cases: {', '.join(told)}"
     return f"{totals['finished']} cases: nothing fails that was not expected to"
 
 
-def _failures(records: Iterable[Record]) -> list[Record]:
+def _failures(records: Iterable[CaseRecord]) -> list[CaseRecord]:
     """Return the records that did not pass, unexplained ones first."""
     order = {v: n for n, v in enumerate(
         (CaseVerdict.UNEXPLAINED, CaseVerdict.UNEXPECTED_PASS, CaseVerdict.FLAKY, CaseVerdict.EXPLAINED,
@@ -168,7 +233,7 @@ def _failures(records: Iterable[Record]) -> list[Record]:
                   key=lambda r: (order[CaseVerdict(r["verdict"])], r["executor"], r["suite"], r["case"]))
 
 
-def _tables(records: list[Record]) -> Iterator[dict[str, Any]]:
+def _tables(records: list[CaseRecord]) -> Iterator[dict[str, Any]]:
     """For each executor, operations by element types: how many cases passed of how many, and the worst verdict."""
     from hlotool.ir import DTYPES
 
@@ -176,7 +241,7 @@ def _tables(records: list[Record]) -> Iterator[dict[str, Any]]:
         mine = [r for r in records if r["executor"] == executor]
         used = {r["element_type"] for r in mine}
         types = [t for t in (*DTYPES, "") if t in used]
-        rows: dict[str, dict[str, list[Record]]] = {}
+        rows: dict[str, dict[str, list[CaseRecord]]] = {}
         for record in mine:
             rows.setdefault(record["operation"], {}).setdefault(record["element_type"], []).append(record)
         yield {"executor": executor, "types": types,
@@ -184,7 +249,7 @@ def _tables(records: list[Record]) -> Iterator[dict[str, Any]]:
                         for op, cells in sorted(rows.items())]}
 
 
-def _cell(operation: str, element_type: str, executor: str, records: list[Record]) -> dict[str, Any]:
+def _cell(operation: str, element_type: str, executor: str, records: list[CaseRecord]) -> dict[str, Any]:
     verdicts = Counter(r["verdict"] for r in records)
     worst = next((v for v in (CaseVerdict.UNEXPLAINED, CaseVerdict.UNEXPECTED_PASS, CaseVerdict.FLAKY,
                               CaseVerdict.EXPLAINED, CaseVerdict.UNDECIDED, CaseVerdict.UNSUPPORTED, CaseVerdict.PASSED)

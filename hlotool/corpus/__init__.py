@@ -11,10 +11,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hlotool.corpus.corpus_run import RunReport, run_corpus
+    from hlotool.corpus.corpus_run import CorpusReport, RunReport, run_corpus
     from hlotool.corpus.corpus_tasks import TASKS, Task
     from hlotool.corpus.engines import ENGINES, default_processes
-    from hlotool.corpus.index_search import Answer, FoundInstruction, IndexSql, ask, merged, statements
+    from hlotool.corpus.index_search import Answer, FindReport, FoundInstruction, IndexSql, ask, merged, statements
     from hlotool.corpus.query_parts import NUMBER_FIELDS, QUERY, TEXT_FIELDS, Query, parse_query
     from hlotool.corpus.query_sql import Statement
     from hlotool.corpus.result_tables import (
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 #: what is imported when it is first used, for who asks an index needs nothing of runs: file of this room -> names
 _LATER = {
-    "corpus_run": ("RunReport", "run_corpus"),
+    "corpus_run": ("CorpusReport", "RunReport", "run_corpus"),
     "corpus_tasks": ("TASKS", "Task"),
     "engines": ("ENGINES", "default_processes"),
-    "index_search": ("Answer", "FoundInstruction", "IndexSql", "ask", "merged", "statements"),
+    "index_search": ("Answer", "FindReport", "FoundInstruction", "IndexSql", "ask", "merged", "statements"),
     "query_parts": ("NUMBER_FIELDS", "QUERY", "TEXT_FIELDS", "Query", "parse_query"),
     "query_sql": ("Statement",),
     "result_tables": ("CAMPAIGNS", "COSTS", "INPUTS", "JOURNEYS", "SIGHTINGS", "STATUSES", "VERDICTS", "Column",
@@ -46,9 +46,9 @@ _FILES = {name: file for file, names in _LATER.items() for name in names}
 
 __all__ = [
     "CAMPAIGNS", "COSTS", "ENGINES", "INPUTS", "JOURNEYS", "NUMBER_FIELDS", "QUERY", "SIGHTINGS", "STATUSES", "TASKS",
-    "TEXT_FIELDS", "VERDICTS", "Answer", "Column", "FoundInstruction", "IndexSql", "Query", "RunReport", "Statement",
-    "Table", "Task", "ask", "bounded", "default_processes", "merged", "parse_query", "plain", "run_corpus",
-    "statements",
+    "TEXT_FIELDS", "VERDICTS", "Answer", "Column", "CorpusReport", "FindReport", "FoundInstruction", "IndexSql",
+    "Query", "RunReport", "Statement", "Table", "Task", "ask", "bounded", "default_processes", "merged", "parse_query",
+    "plain", "run_corpus", "statements",
 ]
 
 

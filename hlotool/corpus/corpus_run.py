@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Literal, TypedDict
 
 from hlotool.corpus.corpus_inputs import CorpusInput, listed
 from hlotool.corpus.corpus_tasks import Task
@@ -19,6 +19,25 @@ MOST_INPUTS, MOST_BYTES = 2000, 64 << 20
 _FOR_EACH = 8
 #: inputs between two signs that listing goes on
 _LISTED_AT_ONCE = 1000
+
+
+class CorpusReport(TypedDict):
+    """The report of `hlotool corpus`: the work of a run."""
+
+    version: Literal[1]
+    folder: Annotated[str, "where the results are"]
+    task: str
+    inputs: Annotated[int, "files, members of archives and objects that were listed"]
+    kept: Annotated[int, "of these, those whose results were there already"]
+    done: Annotated[int, "of these, those that this run looked at"]
+    statuses: Annotated[dict[str, int], "what became of those that this run looked at, and of how many"]
+    modules: Annotated[int, "modules that got a result in this run"]
+    rows: Annotated[int, "rows that this run wrote to the task's tables"]
+    parts: Annotated[int, "parts that were to be done"]
+    parts_done: int
+    without_result: Annotated[int, "files without a result, or not all of it, those of earlier runs included"]
+    interrupted: bool
+    seconds: float
 
 
 @dataclass(slots=True)
@@ -47,12 +66,12 @@ class RunReport:
         self.rows += done.rows
         self.parts_done += 1
 
-    def as_json(self) -> dict[str, Any]:
-        """The report as plain data."""
-        return {"folder": self.folder, "task": self.task, "inputs": self.inputs, "kept": self.kept,
+    def as_json(self, seconds: float) -> CorpusReport:
+        """Return the report as plain data; `seconds` that the run took."""
+        return {"version": 1, "folder": self.folder, "task": self.task, "inputs": self.inputs, "kept": self.kept,
                 "done": self.statuses.total(), "statuses": dict(sorted(self.statuses.items())),
                 "modules": self.modules, "rows": self.rows, "parts": self.parts, "parts_done": self.parts_done,
-                "without_result": self.without_result, "interrupted": self.is_interrupted}
+                "without_result": self.without_result, "interrupted": self.is_interrupted, "seconds": round(seconds, 3)}
 
 
 def run_corpus(task: Task, paths: Iterable[str], out: str, *, version: str, engine: str = "local",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import NoneType
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
 from hlotool.corpus.codes import NOT_AN_INDEX
 from hlotool.corpus.libraries import library
@@ -27,17 +27,42 @@ SHOWN = {"file": "m.input", "line": "f.line", "module": "m.module", "computation
 class FoundInstruction:
     """An instruction of an index; None where the module does not say."""
 
-    file: str
-    line: int | None
+    file: Annotated[str, "the input; of a member of an archive, ARCHIVE!/MEMBER"]
+    line: Annotated[int | None, "null where the input is no text"]
     module: str
     computation: str
     name: str
     opcode: str
     shape: str
     bytes: int
-    scope: str | None
+    scope: Annotated[str | None, "its op_name"]
     source_file: str | None
     source_line: int | None
+
+
+class AnswerRecord(TypedDict):
+    """An answer, for programs."""
+
+    version: Literal[1]
+    query: str
+    count: Annotated[int, "instructions that fit, shown or not"]
+    modules: Annotated[int, "modules that hold them"]
+    of_modules: Annotated[int, "modules of the index"]
+    unusable: Annotated[int, "files that have no place in the index, or not all of theirs"]
+    missing: Annotated[int, "files that are not in the index yet"]
+    instructions: Annotated[list[FoundInstruction], "the largest first"]
+
+
+class StatementRecord(TypedDict):
+    """A query as DuckDB is asked it, for programs."""
+
+    version: Literal[1]
+    sql: str
+    values: Annotated[list[str | int], "of each ?, in order"]
+
+
+#: the report of `hlotool find`; with --sql, a statement
+FindReport: TypeAlias = AnswerRecord | StatementRecord
 
 
 @dataclass(slots=True)
@@ -53,6 +78,12 @@ class Answer:
     unusable: int = 0
     missing: int = 0
 
+    def as_json(self, query: str) -> AnswerRecord:
+        """Return the answer to a query as plain data."""
+        return {"version": 1, "query": query, "count": self.count, "modules": self.modules,
+                "of_modules": self.of_modules, "unusable": self.unusable, "missing": self.missing,
+                "instructions": self.found}
+
 
 @dataclass(frozen=True, slots=True)
 class IndexSql:
@@ -60,6 +91,10 @@ class IndexSql:
 
     count: Statement
     found: Statement
+
+    def as_json(self) -> StatementRecord:
+        """Return the statement that finds instructions as plain data."""
+        return {"version": 1, "sql": self.found.sql, "values": list(self.found.values)}
 
 
 def ask(query: Query, text: str, index: str, limit: int) -> Answer:

@@ -3,7 +3,7 @@
 from hlotool.fuzzing.batch import BatchReport, Sighting, judge_programs, run_batch
 from hlotool.fuzzing.campaign import Campaign, Limits, Tally
 from hlotool.fuzzing.campaign_folder import CampaignFolder
-from hlotool.fuzzing.campaign_report import campaign_record, campaign_schema, campaign_text, progress_text
+from hlotool.fuzzing.campaign_report import CampaignReport, campaign_record, campaign_text, progress_text
 from hlotool.fuzzing.codes import NO_DUMPS, OTHER_CAMPAIGN
 from hlotool.fuzzing.finding_class import FindingClass
 from hlotool.fuzzing.process_finding import Followed, follow_up
@@ -11,7 +11,7 @@ from hlotool.fuzzing.programs import GENERATORS, programs_of, programs_of_module
 from hlotool.fuzzing.test_program import Plan, Subject
 
 __all__ = [
-    "GENERATORS", "NO_DUMPS", "OTHER_CAMPAIGN", "BatchReport", "Campaign", "CampaignFolder", "FindingClass", "Followed",
-    "Limits", "Plan", "Sighting", "Subject", "Tally", "campaign_record", "campaign_schema", "campaign_text",
+    "GENERATORS", "NO_DUMPS", "OTHER_CAMPAIGN", "BatchReport", "Campaign", "CampaignFolder", "CampaignReport",
+    "FindingClass", "Followed", "Limits", "Plan", "Sighting", "Subject", "Tally", "campaign_record", "campaign_text",
     "follow_up", "judge_programs", "programs_of", "programs_of_module", "progress_text", "run_batch",
 ]

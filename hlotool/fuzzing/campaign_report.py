@@ -1,31 +1,51 @@
-"""Findings of a campaign as text of 80 columns and as a record; fuzz.schema.json describes the record."""
+"""Findings of a campaign as text of 80 columns and as a record."""
 
 from __future__ import annotations
 
-import functools
-import importlib.resources
-import json
 import textwrap
 from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict
 
 from hlotool.diagnostics import visible
+from hlotool.diagnostics.records import plain
 from hlotool.fuzzing.campaign import Tally
-from hlotool.fuzzing.finding_class import FindingClass
+from hlotool.fuzzing.finding_class import ClassRecord, FindingClass
+from hlotool.fuzzing.test_program import Plan
 
 _WIDTH = 78
 
 
+class CampaignReport(TypedDict):
+    """The report of `hlotool fuzz`."""
+
+    format: Literal["hlotool-fuzz"]
+    version: Literal[1]
+    plan: Annotated[Plan, "all that the programs follow from"]
+    programs: Annotated[int, "programs that were run"]
+    seconds: float
+    programs_per_second: float
+    drawn: Annotated[dict[str, int], "programs by generator"]
+    outcomes: Annotated[dict[str, int], "programs by outcome: agrees, undecided, unsupported, no value, left out, "
+                                        "known, seen"]
+    batches: int
+    lost: Annotated[list[str], "batches that ended their process, and how"]
+    pending: Annotated[int, "sightings that are not made small yet; a campaign that goes on begins with them"]
+    is_interrupted: bool
+    folder: str | None
+    classes: list[ClassRecord]
+
+
 def campaign_record(tally: Tally, folder: str | None = None) -> dict[str, Any]:
-    """The record."""
-    return {
-        "format": "hlotool-fuzz", "version": 1, "plan": asdict(tally.plan), "programs": tally.programs,
+    """Return the report of a campaign as plain data."""
+    report: CampaignReport = {
+        "format": "hlotool-fuzz", "version": 1, "plan": tally.plan, "programs": tally.programs,
         "seconds": round(tally.seconds, 1), "programs_per_second": round(tally.programs / max(tally.seconds, 1e-9), 1),
         "drawn": dict(sorted(tally.drawn.items())), "outcomes": dict(sorted(tally.outcomes.items())),
         "batches": len(tally.done), "lost": tally.lost, "pending": len(tally.pending) + tally.busy,
         "is_interrupted": tally.is_interrupted, "folder": folder,
         "classes": [c.as_json(tally.plan, _bundle(c, folder)) for c in in_order(tally)]}
+    found: dict[str, Any] = plain(report)
+    return found
 
 
 def in_order(tally: Tally) -> list[FindingClass]:
@@ -76,11 +96,3 @@ def progress_text(tally: Tally) -> str:
     """One line for a terminal."""
     return (f"{tally.programs} programs, {tally.programs / max(tally.seconds, 1e-9):.1f} a second, "
             f"{len(tally.classes)} classes, {len(tally.pending) + tally.busy} to be made small")
-
-
-@functools.cache
-def campaign_schema() -> dict[str, Any]:
-    """The JSON schema of the record."""
-    text = importlib.resources.files("hlotool.fuzzing").joinpath("fuzz.schema.json").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found

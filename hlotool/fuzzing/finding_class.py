@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, TypedDict
 
 from hlotool.fuzzing.batch import Sighting
 from hlotool.fuzzing.process_finding import OURS, Followed
@@ -15,6 +15,33 @@ from hlotool.fuzzing.test_program import Plan
 #: kinds of sightings that are about values
 VALUES = ("wrong", "non-finite fold", "only together", "rewriting")
 _OPCODE = re.compile(r"(?:^|\s)([a-z][a-z0-9-]*)\(")
+
+
+class FirstRecord(TypedDict):
+    """The program of a campaign that the smallest one was made of."""
+
+    seed: int
+    batch: int
+    number: int
+    generator: str
+    about: str
+
+
+#: a class of findings, for programs
+ClassRecord = TypedDict("ClassRecord", {
+    "name": str,
+    "kind": Annotated[str, "wrong, non-finite fold, crash, refused, run-time error, time-out, only together; "
+                           "reference and rewriting are hlotool's own mistakes"],
+    "pass": Annotated[str | None, "the first pass of the compiler after which the value is wrong, code generation "
+                                  "where every pass is right; null: not known"],
+    "rule": Annotated[str | None, "the rewrite rule that the value follows"],
+    "opcodes": list[str], "element_types": list[str], "is_ours": bool,
+    "known": Annotated[str | None, "why it is expected of its operation, as conformance's expectations say"],
+    "sightings": Annotated[int, "how often it was seen: followed up, and very likely the same"],
+    "followed": int,
+    "instructions": Annotated[int, "of the smallest program, in all computations"],
+    "is_reduced": bool, "said": str, "program": Annotated[str, "HLO text"], "first": FirstRecord,
+    "bundle": Annotated[str | None, "the archive for `hlotool bundle run`"], "problems": list[str]})
 
 
 @dataclass
@@ -45,8 +72,8 @@ class FindingClass:
         if (other.instructions, len(other.text)) < (self.best.instructions, len(self.best.text)):
             self.best = other
 
-    def as_json(self, plan: Plan, bundle: str | None) -> dict[str, Any]:
-        """The record of a class; fuzz.schema.json describes it."""
+    def as_json(self, plan: Plan, bundle: str | None) -> ClassRecord:
+        """Return the record of a class."""
         found, sighting = self.best, self.best.sighting
         return {
             "name": self.name, "kind": found.kind, "pass": found.guilty_pass or None, "rule": found.rule or None,

@@ -12,14 +12,14 @@ from hlotool.stablehlo.export_stablehlo import to_stablehlo
 from hlotool.stablehlo.forms import TextForm, program_bytes, program_text
 from hlotool.stablehlo.import_stablehlo import from_stablehlo
 from hlotool.stablehlo.kernel_payloads import with_readable_kernels
-from hlotool.stablehlo.loss_report import Loss, LossReport
+from hlotool.stablehlo.loss_report import Loss, LossRecord, LossReport
 from hlotool.stablehlo.mlir_input import is_dictionary, read_program, read_unverified
 from hlotool.stablehlo.options import LiftOptions
 from hlotool.stablehlo.simpler_operations import in_simpler_operations
 
 __all__ = [
-    "Conversion", "LiftOptions", "Loss", "LossReport", "TextForm", "artifact_versions", "convert", "from_stablehlo",
-    "in_file", "in_simpler_operations", "is_dictionary", "module_of_input", "program_bytes", "program_text", "read",
-    "read_all", "read_artifact", "read_program", "read_unverified", "refined", "to_bytecode", "to_stablehlo",
-    "with_readable_kernels", "without_chlo", "write_artifact",
+    "Conversion", "LiftOptions", "Loss", "LossRecord", "LossReport", "TextForm", "artifact_versions", "convert",
+    "from_stablehlo", "in_file", "in_simpler_operations", "is_dictionary", "module_of_input", "program_bytes",
+    "program_text", "read", "read_all", "read_artifact", "read_program", "read_unverified", "refined", "to_bytecode",
+    "to_stablehlo", "with_readable_kernels", "without_chlo", "write_artifact",
 ]

@@ -6,7 +6,7 @@ What an operation does not say is found in lifted_back.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypedDict
 
 from hlotool.diagnostics import CODES, Diagnostic, Severity, at
 from hlotool.ir import HloModule, Layout, Shape
@@ -15,6 +15,17 @@ from hlotool.stablehlo import codes
 
 _CODES = {"backend_config": codes.LOST_CONFIG, "statistics": codes.LOST_STATISTICS,
           "control-predecessors": codes.LOST_CONTROL}
+
+
+class LossRecord(TypedDict):
+    """A loss, for programs."""
+
+    code: str
+    instruction: Annotated[str | None, "null: of the module"]
+    line: int | None
+    column: int | None
+    detail: str
+    carried: Annotated[bool, "it travels as an attribute, and the way back restores it"]
 
 
 class Loss(NamedTuple):
@@ -114,7 +125,7 @@ def _counts(losses: Iterable[Loss]) -> list[dict[str, Any]]:
             for code, (count, carried) in sorted(rows.items())]
 
 
-def _record(module: HloModule, loss: Loss) -> dict[str, Any]:
+def _record(module: HloModule, loss: Loss) -> LossRecord:
     found = loss.diagnostic(module)
     return {"code": loss.code, "instruction": loss.name or None, "line": found.line or None,
             "column": found.column or None, "detail": loss.detail, "carried": loss.is_carried}

@@ -3,7 +3,14 @@
 from hlotool.execution import OutOfTime
 from hlotool.verdict.argument_sets import KINDS, ArgumentSearch, ArgumentSet
 from hlotool.verdict.comparison import TIME_BUDGET, compare
-from hlotool.verdict.comparison_report import comparison_json, comparison_schema, part_record
+from hlotool.verdict.comparison_report import (
+    ComparisonRecord,
+    ComparisonReport,
+    PartRecord,
+    comparison_json,
+    failed_record,
+    part_record,
+)
 from hlotool.verdict.findings import Comparison, Finding, listed
 from hlotool.verdict.run_observer import Coverage, Watch, is_finite
 
@@ -13,13 +20,16 @@ __all__ = [
     "ArgumentSearch",
     "ArgumentSet",
     "Comparison",
+    "ComparisonRecord",
+    "ComparisonReport",
     "Coverage",
     "Finding",
     "OutOfTime",
+    "PartRecord",
     "Watch",
     "compare",
     "comparison_json",
-    "comparison_schema",
+    "failed_record",
     "is_finite",
     "listed",
     "part_record",

@@ -1,28 +1,113 @@
-"""Results of a comparison as a record for programs; comparison.schema.json describes it.
-
-    verdict        agree, differ or none
-    kind           equal, within rounding, excess precision; wrong, non-finite fold; failed, vacuous, ill-conditioned,
-                   left open by the specification, range end
-    basis          proved, enumerated (all arguments there are) or sampled; open: what is left undecided, in words
-    instruction    the instruction to blame (null: none), its line, and the iteration of the loop that it stands in
-    worst          the worst element: its result, device and index, both values and the one at higher precision
-    devices        of a partitioned program: those that have wrong elements
-    right, why     who is right, and a sentence that says why
-"""
+"""Results of a comparison as records for programs."""
 
 from __future__ import annotations
 
-import functools
-import importlib.resources
-import json
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any, NotRequired, TypeAlias, TypedDict
 
+from hlotool.diagnostics import Diagnostic
+from hlotool.diagnostics.records import DiagnosticRecord, diagnostic_records
 from hlotool.distributed import PartPlace
-from hlotool.verdict.findings import Comparison, Finding
+from hlotool.verdict.findings import Basis, Comparison, Finding, Verdict
+
+#: NaN, infinities and complex numbers are strings
+Number: TypeAlias = float | bool | str | None
 
 
-def comparison_json(name: str, found: Comparison) -> dict[str, Any]:
+class PartRecord(TypedDict):
+    """A range of a whole result that is wrong, and the devices of a partitioned program that hold it."""
+
+    devices: list[int]
+    range: Annotated[list[list[int]], "start and stop in each dimension"]
+
+
+class DifferenceRecord(TypedDict):
+    """A difference, with the worst element."""
+
+    side: str
+    result: int
+    device: int
+    parts: list[PartRecord]
+    inputs: Annotated[str, "how the arguments were made"]
+    set: int
+    kind: str
+    problem: Annotated[str | None, "why there are no elements to compare"]
+    index: list[int] | None
+    given: Number
+    reference: Number
+    shadow: Annotated[Number, "the value at higher precision"]
+    elements: dict[str, int]
+
+
+class ArgumentsRecord(TypedDict):
+    """The arguments that were tried."""
+
+    sets: int
+    planned: Annotated[int, "sets that a longer time budget allows"]
+    enumerated: Annotated[int, "arguments there are, where all were tried; or 0"]
+    kinds: list[str]
+
+
+class CoverageRecord(TypedDict):
+    """The parts of both modules that the arguments reached."""
+
+    elements: Annotated[int, "of results, for each side"]
+    undecided: Annotated[int, "those that no arguments decided: ill-conditioned, left open by the specification, "
+                              "range end"]
+    choices: Annotated[int, "selects, clamps, conditionals and loops that the arguments decide"]
+    covered: Annotated[int, "those of which all sides were taken"]
+    untaken: Annotated[list[str], "in either module"]
+    loops: Annotated[dict[str, int], "loops whose rounds depend on the arguments: the most rounds that one ran"]
+    not_run: Annotated[list[str], "executors that failed on a module"]
+    vacuous: Annotated[list[str], "why agreement would mean nothing"]
+
+
+class ComparisonRecord(TypedDict):
+    """A comparison."""
+
+    module: Annotated[str, "the file, or both of them"]
+    verdict: Verdict
+    kind: Annotated[str, "equal, within rounding, excess precision; wrong, non-finite fold; failed, vacuous, "
+                         "ill-conditioned, left open by the specification, range end"]
+    basis: Annotated[Basis, "the same for all arguments; all arguments there are; some of them"]
+    proof: NotRequired[Annotated[str | None, "what proves that both modules compute the same"]]
+    unproved: NotRequired[Annotated[str | None, "of a proof that was asked for: where it stopped"]]
+    open: Annotated[list[str], "what is left undecided, in words"]
+    left: NotRequired[str]
+    right: NotRequired[str]
+    executors: NotRequired[list[str]]
+    instruction: Annotated[str | None, "the instruction to blame"]
+    line: Annotated[int | None, "its line in the module's text"]
+    iteration: Annotated[int | None, "the round of the loop that it is in, from 0"]
+    who_is_right: NotRequired[str | None]
+    why: NotRequired[str | None]
+    worst: DifferenceRecord | None
+    devices: NotRequired[Annotated[list[int], "of a partitioned program that have wrong elements of a result"]]
+    noted: NotRequired[Annotated[list[DifferenceRecord],
+                                 "differences that an overflow further up explains, which decide nothing"]]
+    elements: Annotated[dict[str, int], "elements by kind, over all results and arguments"]
+    arguments: ArgumentsRecord
+    coverage: CoverageRecord
+    diagnostics: list[DiagnosticRecord]
+    seconds: NotRequired[float]
+
+
+#: the report of `hlotool compare`: a list where there are several comparisons
+ComparisonReport: TypeAlias = ComparisonRecord | list[ComparisonRecord]
+
+
+def failed_record(name: str, diagnostics: Sequence[Diagnostic]) -> ComparisonRecord:
+    """Return the record of modules that could not be compared."""
+    return {"module": name, "verdict": "none", "kind": "failed", "basis": "sampled", "open": [], "instruction": None,
+            "line": None, "iteration": None, "worst": None, "elements": {},
+            "arguments": {"sets": 0, "planned": 0, "enumerated": 0, "kinds": []},
+            "coverage": {"elements": 0, "undecided": 0, "choices": 0, "covered": 0, "untaken": [], "loops": {},
+                         "not_run": [], "vacuous": []},
+            "diagnostics": diagnostic_records(diagnostics)}
+
+
+def comparison_json(name: str, found: Comparison) -> ComparisonRecord:
     """The record of one comparison; `name` is the file, or both of them."""
     worst = found.worst
     return {
@@ -40,25 +125,26 @@ def comparison_json(name: str, found: Comparison) -> dict[str, Any]:
         "coverage": {"elements": found.elements, "undecided": found.undecided,
                      "choices": found.choices, "covered": found.covered, "untaken": found.untaken,
                      "loops": found.loops, "not_run": found.not_run, "vacuous": found.vacuous},
-        "diagnostics": [{"code": d.code, "message": d.message, "line": d.line or None} for d in found.diagnostics],
+        "diagnostics": diagnostic_records(found.diagnostics),
         "seconds": round(found.seconds, 3)}
 
 
-def _finding(found: Finding) -> dict[str, Any]:
+def _finding(found: Finding) -> DifferenceRecord:
     judged = found.judgement
-    record: dict[str, Any] = {
+    has_worst = not judged.problem and bool(judged.kinds.size)
+    at = judged.worst if has_worst else ()
+    shadow = judged.shadow if has_worst else None
+    return {
         "side": found.side, "result": found.result, "device": found.device,
         "parts": [part_record(p) for p in found.parts], "inputs": found.inputs, "set": found.number,
-        "kind": str(judged.kind), "problem": judged.problem or None}
-    if judged.problem or not judged.kinds.size:
-        return record | {"index": None, "given": None, "reference": None, "shadow": None, "elements": {}}
-    at = judged.worst
-    shadow = judged.shadow[at] if judged.shadow is not None else None
-    return record | {"index": list(at), "given": _number(judged.given[at]), "reference": _number(judged.reference[at]),
-                     "shadow": _number(shadow) if shadow is not None else None, "elements": judged.counts}
+        "kind": str(judged.kind), "problem": judged.problem or None, "index": list(at) if has_worst else None,
+        "given": _number(judged.given[at]) if has_worst else None,
+        "reference": _number(judged.reference[at]) if has_worst else None,
+        "shadow": _number(shadow[at]) if shadow is not None else None,
+        "elements": judged.counts if has_worst else {}}
 
 
-def part_record(part: PartPlace) -> dict[str, Any]:
+def part_record(part: PartPlace) -> PartRecord:
     """Return a range of a whole array on the devices of a partitioned program that hold it."""
     return {"devices": list(part.devices), "range": [[r.start, r.stop] for r in part.ranges]}
 
@@ -74,11 +160,3 @@ def _number(value: Any) -> Any:
         return str(number)
     return int(value) if number == int(number) and getattr(value, "dtype", None) is not None \
         and value.dtype.kind in "iu" else number
-
-
-@functools.cache
-def comparison_schema() -> dict[str, Any]:
-    """The JSON schema of the record."""
-    text = importlib.resources.files("hlotool.verdict").joinpath("comparison.schema.json").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found

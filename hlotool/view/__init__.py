@@ -3,6 +3,7 @@
 from hlotool.view.cost_page import cost_page
 from hlotool.view.drawing_formats import (
     DEFAULT_BOXES,
+    GraphCollection,
     as_dot,
     as_model_explorer,
     as_svg,
@@ -15,7 +16,7 @@ from hlotool.view.page_data import ViewedModule, viewed
 from hlotool.view.view_page import MOST_BYTES, FolderPage, folder_page, module_page, pair_page
 
 __all__ = [
-    "DEFAULT_BOXES", "MOST_BYTES", "Fold", "FolderPage", "Values", "ViewedModule", "as_dot", "as_model_explorer",
-    "as_svg", "cost_page", "fold_computation", "folder_page", "model_explorer_text", "module_page", "notebook_cell",
-    "opened", "pair_page", "read_values", "viewed",
+    "DEFAULT_BOXES", "MOST_BYTES", "Fold", "FolderPage", "GraphCollection", "Values", "ViewedModule", "as_dot",
+    "as_model_explorer", "as_svg", "cost_page", "fold_computation", "folder_page", "model_explorer_text", "module_page",
+    "notebook_cell", "opened", "pair_page", "read_values", "viewed",
 ]

@@ -6,7 +6,7 @@ import html
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from hlotool.diagnostics import visible, visible_html
 from hlotool.ir import HloComputation, HloInstruction, HloModule, kind_of
@@ -160,7 +160,55 @@ markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z" style="fill: #57606a; strok
 # Model Explorer.
 
 
-def as_model_explorer(module: HloModule) -> dict[str, Any]:
+class ExplorerAttribute(TypedDict):
+    """A fact about a node or a value."""
+
+    key: str
+    value: str
+
+
+class ExplorerEdge(TypedDict):
+    """An operand of a node."""
+
+    sourceNodeId: str
+    sourceNodeOutputId: str
+    targetNodeInputId: Annotated[str, "the operand's number"]
+
+
+class ExplorerOutput(TypedDict):
+    """A value that a node gives."""
+
+    id: str
+    attrs: list[ExplorerAttribute]
+
+
+class ExplorerNode(TypedDict):
+    """An instruction."""
+
+    id: Annotated[str, "the instruction's name"]
+    label: Annotated[str, "its opcode"]
+    namespace: Annotated[str, "the folds that hold it, outermost first, between slashes"]
+    attrs: list[ExplorerAttribute]
+    incomingEdges: list[ExplorerEdge]
+    outputsMetadata: list[ExplorerOutput]
+    subgraphIds: NotRequired[Annotated[list[str], "computations that it calls"]]
+
+
+class ExplorerGraph(TypedDict):
+    """A computation."""
+
+    id: Annotated[str, "the computation's name"]
+    nodes: list[ExplorerNode]
+
+
+class GraphCollection(TypedDict):
+    """A collection of graphs for Model Explorer, one for each computation, the entry first."""
+
+    label: str
+    graphs: list[ExplorerGraph]
+
+
+def as_model_explorer(module: HloModule) -> GraphCollection:
     """Return the module as Model Explorer's collection of graphs: one for each computation, folds as namespaces.
 
     Source: google-ai-edge/model-explorer, "Custom JSON graphs" (GraphCollection, Graph, GraphNode).
@@ -170,7 +218,7 @@ def as_model_explorer(module: HloModule) -> dict[str, Any]:
     return {"label": visible(module.name), "graphs": graphs}
 
 
-def _graph(module: HloModule, computation: HloComputation) -> dict[str, Any]:
+def _graph(module: HloModule, computation: HloComputation) -> ExplorerGraph:
     spaces: dict[HloInstruction, str] = {}
     stack = [(fold_computation(computation), "")]
     while stack:
@@ -185,7 +233,7 @@ def _graph(module: HloModule, computation: HloComputation) -> dict[str, Any]:
     return {"id": visible(computation.name), "nodes": [_node(module, i, spaces[i]) for i in computation.instructions]}
 
 
-def _node(module: HloModule, instruction: HloInstruction, space: str) -> dict[str, Any]:
+def _node(module: HloModule, instruction: HloInstruction, space: str) -> ExplorerNode:
     origin = origin_of(module, instruction)
     facts = {"name": instruction.name, "shape": str(instruction.shape)}
     if instruction.metadata is not None and instruction.metadata.op_name:
@@ -194,7 +242,7 @@ def _node(module: HloModule, instruction: HloInstruction, space: str) -> dict[st
         facts["source"] = f"{origin.file}:{origin.line}"
     for name, value in instruction.attributes.items():
         facts[name] = str(value) if name == "parameter_number" else _value(name, value)
-    node: dict[str, Any] = {
+    node: ExplorerNode = {
         "id": visible(instruction.name), "label": instruction.opcode, "namespace": space,
         "attrs": [{"key": visible(key), "value": visible(value)} for key, value in facts.items()],
         "incomingEdges": [{"sourceNodeId": visible(o.name), "sourceNodeOutputId": "0", "targetNodeInputId": str(n)}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Annotated
 
 from hlotool.ops import Cost, Freedom, freedom_of
 from hlotool.passes.cost.module_costs import CostRow, ModuleCost
@@ -17,14 +18,10 @@ class Device:
     """Peaks of a device, from its maker's data sheet."""
 
     name: str
-    #: floating-point operations a second by element type, dense, matrix units where it has them
-    flops: dict[str, float]
-    #: floating-point operations a second outside of matrix units, f32
-    vector_flops: float
-    #: bytes a second from memory
-    bandwidth: float
-    #: bytes of memory
-    memory: int
+    flops: Annotated[dict[str, float], "operations a second by element type, dense, in matrix units if it has them"]
+    vector_flops: Annotated[float, "operations a second outside of matrix units, f32"]
+    bandwidth: Annotated[float, "bytes a second from memory"]
+    memory: Annotated[int, "bytes of memory"]
     source: str
 
     def matrix_flops(self, element_type: str) -> float:

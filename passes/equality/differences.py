@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Kind, kind_of, no_collection, reachable
 from hlotool.passes.equality.matching import Matching, live
@@ -32,6 +32,47 @@ class ChangedPart:
     right: str
 
 
+class PartRecord(TypedDict):
+    """A thing in which two instructions or headers differ, for programs."""
+
+    name: str
+    left: str
+    right: str
+
+
+class SideRecord(TypedDict):
+    """An instruction of one module, or a computation that the other one lacks, for programs."""
+
+    computation: str
+    line: int
+    name: NotRequired[str]
+    opcode: NotRequired[str]
+    text: NotRequired[str]
+
+
+#: "changed", "removed" or "added"; of a whole computation the others
+ChangeKind: TypeAlias = Literal["changed", "removed", "added", "removed computation", "added computation"]
+
+
+class ChangeRecord(TypedDict):
+    """A difference, for programs."""
+
+    kind: ChangeKind
+    left: SideRecord | None
+    right: SideRecord | None
+    parts: list[PartRecord]
+
+
+class DiffRecord(TypedDict):
+    """The differences of two modules, for programs."""
+
+    equal: bool
+    matched: NotRequired[Annotated[int, "instructions"]]
+    immaterial: NotRequired[Annotated[int, "repetitions and dead instructions"]]
+    header: list[PartRecord]
+    changes: list[ChangeRecord]
+
+
 @dataclass(frozen=True, slots=True)
 class ModuleChange:
     """A difference: two matched instructions that are not the same, or one that only one side has.
@@ -46,8 +87,8 @@ class ModuleChange:
     parts: tuple[ChangedPart, ...] = ()
 
     @property
-    def kind(self) -> str:
-        """"changed", "removed" or "added"; of a whole computation "removed computation", "added computation"."""
+    def kind(self) -> ChangeKind:
+        """The kind of the difference."""
         if self.left is not None and self.right is not None:
             return "changed"
         if self.left is not None or self.right is not None:
@@ -140,11 +181,11 @@ class Diff:
             last = place
             yield from _change_lines(change, self.left, self.right)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> DiffRecord:
         """Return the report as plain data."""
         return {
             "equal": self.is_equal, "matched": self.matched, "immaterial": self.immaterial,
-            "header": [{"name": p.name, "left": p.left, "right": p.right} for p in self.header],
+            "header": [_part_json(p) for p in self.header],
             "changes": [_change_json(c, self.left, self.right) for c in self.changes],
         }
 
@@ -396,13 +437,13 @@ def _change_lines(change: ModuleChange, left: HloModule, right: HloModule) -> It
         yield "+", f"+ computation %{change.right_computation.name}{_where(right, change.right_computation)}"
 
 
-def _change_json(change: ModuleChange, left: HloModule, right: HloModule) -> dict[str, Any]:
+def _change_json(change: ModuleChange, left: HloModule, right: HloModule) -> ChangeRecord:
     def side(module: HloModule, instruction: HloInstruction | None, computation: HloComputation | None
-             ) -> dict[str, Any] | None:
+             ) -> SideRecord | None:
         if computation is None:
             return None
         item = instruction if instruction is not None else computation
-        found: dict[str, Any] = {"computation": computation.name, "line": module.position(item).line}
+        found: SideRecord = {"computation": computation.name, "line": module.position(item).line}
         if instruction is not None:
             found |= {"name": instruction.name, "opcode": instruction.opcode, "text": _row(instruction)}
         return found
@@ -410,4 +451,8 @@ def _change_json(change: ModuleChange, left: HloModule, right: HloModule) -> dic
     return {"kind": change.kind,
             "left": side(left, change.left, change.left_computation) if change.kind != "added" else None,
             "right": side(right, change.right, change.right_computation) if change.kind != "removed" else None,
-            "parts": [{"name": p.name, "left": p.left, "right": p.right} for p in change.parts]}
+            "parts": [_part_json(p) for p in change.parts]}
+
+
+def _part_json(part: ChangedPart) -> PartRecord:
+    return {"name": part.name, "left": part.left, "right": part.right}

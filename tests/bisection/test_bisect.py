@@ -12,7 +12,7 @@ import pytest
 import hlotool
 from hlotool.bisection import (
     BisectOptions,
-    bisect_schema,
+    BisectReport,
     compare_folders,
     folder_page,
     folder_record,
@@ -21,6 +21,7 @@ from hlotool.bisection import (
 )
 from hlotool.bisection.chain_judge import _stands_on, judge_pairs
 from hlotool.cli.main import main
+from hlotool.diagnostics.records import schema_of
 from hlotool.dumps import DumpReader, read_folder
 
 DUMPS = pathlib.Path(__file__).parents[2] / "samples" / "dumps"
@@ -187,7 +188,7 @@ def test_the_record_fits_its_schema_and_the_text_its_width(capsys):
     chain, = read_folder(DUMPS / "scaled_softmax_wrong").chains
     found = judge_chain(chain, BisectOptions())
     record = folder_record("dumps", [found])
-    jsonschema.validate(json.loads(json.dumps(record)), bisect_schema())
+    jsonschema.validate(json.loads(json.dumps(record)), schema_of(BisectReport, "bisect"))
     assert (record["verdict"], record["pass"], record["instruction"]) == ("wrong", "algsimp", "sub.7")
     lines = text_report([found], shows_all=True).splitlines()
     assert all(len(line) <= 80 for line in lines if "module_" not in line)

@@ -213,7 +213,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], same: b
     assert f"{int(same)} the same everywhere" in capsys.readouterr().out
     assert main(["diff", *folders, "--json"]) == code
     record = json.loads(capsys.readouterr().out)
-    jsonschema.validate(record, json.loads(schema_text("diff.json")))
+    jsonschema.validate(record, json.loads(schema_text("hlotool.cli.diff_report:DiffReport", "diff")))
     assert (record["equal"], record["modules"], len(record["different"])) == (same, 1, int(not same))
 
 

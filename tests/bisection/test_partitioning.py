@@ -7,7 +7,8 @@ import pathlib
 import numpy as np
 import pytest
 
-from hlotool.bisection import BisectOptions, bisect_schema, folder_record, judge_chain, text_report
+from hlotool.bisection import BisectOptions, BisectReport, folder_record, judge_chain, text_report
+from hlotool.diagnostics.records import schema_of
 from hlotool.dumps import read_folder
 
 PUBLIC = pathlib.Path(__file__).parents[3] / "shared" / "corpus" / "miscompiles" / "public"
@@ -94,5 +95,5 @@ def test_a_verdict_quotes_the_rule(before, after, rule, words, tmp_path: pathlib
     record = folder_record(str(tmp_path), [found])
     assert record["modules"][0]["passes"][0]["rule"] == (wrong.rule or None)
     jsonschema = pytest.importorskip("jsonschema")
-    jsonschema.validate(record, bisect_schema())
+    jsonschema.validate(record, schema_of(BisectReport, "bisect"))
     assert ("rule" in text_report([found])) == bool(rule)

@@ -121,7 +121,7 @@ REPORTS = {
 
 
 def _validated(command: str, text: str) -> int:
-    schema = json.loads(schema_text(parser_of(command, command).get_default("schema")))
+    schema = json.loads(schema_text(parser_of(command, command).get_default("schema"), command))
     decoder, at, count = json.JSONDecoder(), 0, 0
     while text[at:].strip():
         record, at = decoder.raw_decode(text, at + len(text[at:]) - len(text[at:].lstrip()))
@@ -152,7 +152,8 @@ def test_bundles_are_told_of_as_their_schema_says(module: str, tmp_path: pathlib
 def test_a_schema_refuses_another_report(module: str, capsys: pytest.CaptureFixture[str]) -> None:
     main(["cost", module, "--format", "json"])
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(json.loads(capsys.readouterr().out), json.loads(schema_text("run.json")))
+        schema = json.loads(schema_text("hlotool.cli.run:RunReport", "run"))
+        jsonschema.validate(json.loads(capsys.readouterr().out), schema)
 
 
 #: commands that run until they are stopped, or write a folder

@@ -26,11 +26,12 @@ from hlotool.conformance.expectations import CaseVerdict, Expectation, judged, n
 from hlotool.conformance.judge import REFERENCE, VERIFIER, asked_again, executors_of, judge, judge_all
 from hlotool.conformance.model_cuts import cut_model
 from hlotool.conformance.outcome import CaseOutcome, Status
-from hlotool.conformance.report import Run, page
+from hlotool.conformance.report import ConformanceReport, Run, page
 from hlotool.conformance.samples import read_cases, sections, written
 from hlotool.conformance.selection import Selection
 from hlotool.conformance.suites import samples_folder, suite_cases
 from hlotool.diagnostics import HloError
+from hlotool.diagnostics.records import schema_of
 from hlotool.execution import executor_named
 from hlotool.execution.tasks import compute_texts
 from hlotool.numerics.allowance import SPREAD_FACTOR
@@ -674,7 +675,7 @@ def test_no_case_is_lost(planted: tuple[pathlib.Path, Any]) -> None:
 def test_reports(planted: tuple[pathlib.Path, Any]) -> None:
     folder, _ = planted
     report = json.loads((folder / "out.json").read_text())
-    schema = json.loads((ROOT / "hlotool" / "conformance" / "report.schema.json").read_text())
+    schema = schema_of(ConformanceReport, "hlotool conform --format json")
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(report, schema)
     (wrong,) = [c for c in report["cases"] if c["case"] == "planted/wrong"]

@@ -20,15 +20,16 @@ from waiting import PATIENCE
 import hlotool
 from hlotool.cli import main
 from hlotool.conformance.expectations import read_expectations
+from hlotool.diagnostics.records import schema_of
 from hlotool.execution import Program, evaluate_program
 from hlotool.fuzzing import (
     GENERATORS,
     Campaign,
+    CampaignReport,
     Limits,
     Plan,
     Sighting,
     Tally,
-    campaign_schema,
     campaign_text,
     process_finding,
     programs_of,
@@ -202,7 +203,7 @@ def campaign(planted, tmp_path, capsys) -> tuple[tuple[str, ...], pathlib.Path, 
 def test_a_planted_fault_is_found_made_small_sorted_and_bundled(campaign, capsys) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     _, _, record = campaign
-    jsonschema.validate(record, campaign_schema())
+    jsonschema.validate(record, schema_of(CampaignReport, "fuzz"))
     assert record["programs"] == 72 and record["outcomes"]["seen"] >= 1
     (found,) = [c for c in record["classes"] if c["kind"] == "wrong"]
     assert found["opcodes"] == ["multiply", "sqrt"] and not found["is_ours"]

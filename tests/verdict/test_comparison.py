@@ -14,18 +14,19 @@ from hlotool.blame import compare
 from hlotool.cli.compare import _text
 from hlotool.cli.main import main
 from hlotool.diagnostics import HloError
+from hlotool.diagnostics.records import schema_of
 from hlotool.execution import Program
 from hlotool.numerics import Judgement, Kind, Tolerance
 from hlotool.numerics.open_elements import OpenElements
 from hlotool.verdict import (
     ArgumentSearch,
     Comparison,
+    ComparisonReport,
     Coverage,
     Finding,
     Watch,
     comparison,
     comparison_json,
-    comparison_schema,
 )
 from hlotool.verdict.argument_sets import KINDS
 
@@ -220,12 +221,12 @@ def test_the_record_fits_its_schema(tmp_path: pathlib.Path, capsys: pytest.Captu
     witness = tmp_path / "witness.npz"
     assert main(["compare", str(one), str(other), "--json", "--save-arguments", str(witness)]) == 1
     record = json.loads(capsys.readouterr().out)
-    jsonschema.validate(record, comparison_schema())
+    jsonschema.validate(record, schema_of(ComparisonReport, "compare"))
     assert record["verdict"] == "differ" and record["instruction"] == "sum" and record["line"] == 5
     assert main(["compare", str(one), str(other), "--args", str(witness), "--format", "json"]) == 1
     assert json.loads(capsys.readouterr().out)["arguments"] == {"sets": 1, "planned": 1, "enumerated": 0,
                                                                 "kinds": ["given"]}
-    jsonschema.validate(comparison_json("x", compare(SMALL, inputs=("plain",))), comparison_schema())
+    jsonschema.validate(comparison_json("x", compare(SMALL, inputs=("plain",))), schema_of(ComparisonReport, "compare"))
 
 
 def test_exit_codes(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

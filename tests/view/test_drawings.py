@@ -63,7 +63,7 @@ def test_svg_is_xml_with_the_folds_of_the_entry() -> None:
 def test_model_explorer_gets_what_its_schema_says() -> None:
     module = hlotool.read(str(STEP))
     found = as_model_explorer(module)
-    jsonschema.validate(found, json.loads(schema_text("view.json")))
+    jsonschema.validate(found, json.loads(schema_text("hlotool.view:GraphCollection", "view")))
     assert found["graphs"][0]["id"] == module.entry.name
     for graph, computation in zip(found["graphs"][1:], [c for c in module if c is not module.entry], strict=True):
         assert [n["id"] for n in graph["nodes"]] == [i.name for i in computation]
