@@ -71,29 +71,38 @@ class PartPlace:
 
 
 def parts_of(placement: Placement, array: Array) -> list[Array]:
-    """Return the part of each device; zeros stand behind the array's end, and where a device has no part."""
+    """Return the part of each device; zeros stand behind the array's end, and where a device has no part.
+
+    Devices that hold one tile share one array.
+    """
     sizes = placement.size(array.shape)
     filled = np.zeros([s * n for s, n in zip(sizes, placement.counts, strict=True)], array.dtype)
     filled[tuple(map(slice, array.shape))] = array
-    return [np.zeros(sizes, array.dtype) if place is None else np.array(filled[placement.span(device, sizes)])
-            for device, place in enumerate(placement.places)]
+    made: dict[tuple[int, ...] | None, Array] = {None: np.zeros(sizes, array.dtype)}
+    for device, place in enumerate(placement.places):
+        if place not in made:
+            made[place] = np.array(filled[placement.span(device, sizes)])
+    return [made[place] for place in placement.places]
 
 
 def versions_of(placement: Placement, parts: Sequence[Array], dims: Sequence[int]) -> list[Version]:
     """Return the whole arrays of these dimensions of which the parts of all devices are: one, if copies are equal."""
     sizes = parts[0].shape
     tiles: dict[tuple[int, ...], dict[bytes, list[int]]] = {}
+    held: dict[tuple[tuple[int, ...], int], list[int]] = {}
     for device, place in enumerate(placement.places):
         if place is not None:
-            spans = placement.span(device, sizes)
-            inside = tuple(slice(0, max(0, min(r.stop, d) - r.start)) for r, d in zip(spans, dims, strict=True))
-            tiles.setdefault(place, {}).setdefault(parts[device][inside].tobytes(), []).append(device)
+            held.setdefault((place, id(parts[device])), []).append(device)
+    for (place, _), devices in held.items():
+        spans = placement.span(devices[0], sizes)
+        inside = tuple(slice(0, max(0, min(r.stop, d) - r.start)) for r, d in zip(spans, dims, strict=True))
+        tiles.setdefault(place, {}).setdefault(parts[devices[0]][inside].tobytes(), []).extend(devices)
     found = []
     for number in range(max((len(values) for values in tiles.values()), default=0)):
         filled = np.zeros([s * n for s, n in zip(sizes, placement.counts, strict=True)], parts[0].dtype)
         holders = []
         for values in tiles.values():
-            devices = list(values.values())[min(number, len(values) - 1)]
+            devices = sorted(list(values.values())[min(number, len(values) - 1)])
             spans = placement.span(devices[0], sizes)
             filled[spans] = parts[devices[0]]
             cut = tuple(slice(min(r.start, d), min(r.stop, d)) for r, d in zip(spans, dims, strict=True))

@@ -14,15 +14,8 @@ from hlotool.execution.codes import (
     UNSUPPORTED,
 )
 from hlotool.execution.devices import fed, numbered
-from hlotool.execution.evaluate import (
-    InstructionRuns,
-    Moment,
-    Observer,
-    Path,
-    Rebinding,
-    RunningCall,
-    evaluate_program,
-)
+from hlotool.execution.evaluate import InstructionRuns, evaluate_program
+from hlotool.execution.evaluation import Moment, Observer, Path, Rebinding, RunningCall
 from hlotool.execution.executor import TIME_LIMIT, Executor, Options, PerDevice, Results, library_versions
 from hlotool.execution.executors import executor_classes, executor_name, executor_named, executor_names, is_ours
 from hlotool.execution.program import Program, fitted, flat, located, nested, require_one_signature

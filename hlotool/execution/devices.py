@@ -131,6 +131,10 @@ class Meeting:
             self._mail[channel, source, target].append(value)
             self._changed.notify_all()
 
+    def is_sent(self, channel: int | None, source: int, target: int) -> bool:
+        """Return True if a value from the source is on its way."""
+        return bool(self._mail[channel, source, target])
+
     def take(self, channel: int | None, source: int, target: int) -> Any:
         """The next value from the source, when it is there."""
         with self._changed:
@@ -213,6 +217,10 @@ class DeviceWorld:
             return [value]
         at = exchange_of(self.instruction) if self.instruction is not None else Exchange(None)
         return self.meeting.exchange(self.device, value, participants, at)
+
+    def together(self, members: Sequence[int], compute: Callable[[], Any]) -> Any:
+        """Return the value that is the same for all of some devices."""
+        return compute()
 
     def send(self, channel: int | None, value: Any, pairs: Sequence[tuple[int, int]], is_host: bool) -> None:
         """Put a value into a channel, without waiting."""

@@ -1,77 +1,28 @@
-"""The reference: every instruction through its operation's NumPy function, in the order of data flow.
-
-Tuples are Python tuples, tokens None. Called computations reach the functions as callables; each replica and
-partition is a thread of its own, and collectives meet in the `World` of collective.py.
-
-An observer sees every value as it is made, in the entry and in all that it calls, and says with which value the program
-goes on (see `Moment`). Reducers and comparators of elementwise instructions work on whole arrays at once; what the
-observer sees of those are arrays of one element for each pair that is combined.
-"""
+"""The reference: a program on all of its devices, in step where they go the same way, else each on a thread."""
 
 from __future__ import annotations
 
+import copy
 import functools
-import inspect
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Any, NoReturn, TypeAlias
+from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError, format_bytes
-from hlotool.execution.codes import MEMORY, MISREAD, TIMEOUT, UNDEFINED, UNSUPPORTED
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.execution.codes import MEMORY, MISREAD, TIMEOUT, UNSUPPORTED
 from hlotool.execution.devices import Abandoned, DeviceWorld, Meeting, Queues
-from hlotool.execution.dynamic_size_checks import OneSize, one_size, with_one_size
+from hlotool.execution.evaluation import Evaluation, Moment, Observer, Rebinding, Step
+from hlotool.execution.lockstep import StepEvaluation, StepWorld
 from hlotool.execution.manual_regions import Border, NotSplit, border_of, inside_of, is_border, require_whole
 from hlotool.execution.program import Program, flat, located, nested, require_rows
-from hlotool.execution.run_limits import OutOfTime, RunLimits, is_large, memory_problem, room_problem
-from hlotool.execution.sizes import bytes_of, leaves, too_large
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
+from hlotool.execution.run_limits import OutOfTime, RunLimits
+from hlotool.execution.sizes import MOST_THREADS
+from hlotool.execution.spread import Apart, each, each_of, spread
+from hlotool.ir import HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import OPS, ConstraintError, checked_by
-from hlotool.ops.values import EvaluationError
+from hlotool.ops import Effects, checked_by, flow_of
 from hlotool.process import OutOfMemory
-
-
-@dataclass(frozen=True, slots=True)
-class RunningCall:
-    """A called computation at work: who called it, and how often before in this run of the caller.
-
-    The body of a while counts its iterations, a reducer the steps of its fold.
-    """
-
-    caller: HloInstruction
-    computation: HloComputation
-    iteration: int
-
-
-#: the calls that lead from the entry to where an instruction stands; () in the entry
-Path: TypeAlias = tuple[RunningCall, ...]
-
-
-@dataclass(slots=True)
-class Moment:
-    """An instruction has its value (parameters of called computations too).
-
-    `again` is the instruction's function: it takes other operands of the same shapes and gives their value.
-    """
-
-    device: int
-    path: Path
-    instruction: HloInstruction
-    operands: Sequence[Any]
-    value: Any
-    again: Callable[..., Any]
-
-
-#: sees every moment in the order of evaluation; what it returns is the value that the program goes on with
-Observer: TypeAlias = Callable[[Moment], Any]
-#: puts another function in the place of an operation's own: gets the instruction, that function, and its keywords
-Rebinding: TypeAlias = Callable[[HloInstruction, Callable[..., Any], dict[str, Any]],
-                                tuple[Callable[..., Any], dict[str, Any]]]
-
-#: what a NumPy function may raise on an instruction that breaks its operation's rules
-_MISREADINGS = (ValueError, TypeError, KeyError, IndexError, ArithmeticError, AttributeError, NotImplementedError)
 
 
 def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], observer: Observer | None = None,
@@ -79,41 +30,105 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
                      sees_parts: bool = False) -> list[list[Array]]:
     """The results of every device, leaf by leaf. Raises HloError for what has no defined value.
 
-    `observer` sees the values of every device, each on a thread of its own; around regions that are partitioned by hand
-    it sees whole arrays, or with `sees_parts` the values of every partition, and those in the regions, too. `queues`
-    hold what infeed and the host give to each device; `rebind` may put another function in the place of an operation's
-    own, in every computation: another precision, a fault on purpose. Results then need not have the declared element
-    types. Limits: run_limits.py.
+    `observer` sees the values of every device; around regions that are partitioned by hand it sees whole arrays, or
+    with `sees_parts` the values of every partition, and those in the regions, too. `queues` hold what infeed and the
+    host give to each device; `rebind` may put another function in the place of an operation's own, in every
+    computation: another precision, a fault on purpose. Results then need not have the declared element types. Limits:
+    run_limits.py.
+
+    Several devices run in step (lockstep.py). Where they part, each runs on a thread of its own from the beginning:
+    an observer then sees again what it has seen.
     """
     require_rows(program, arguments)
     # What has still to be partitioned means what it computes on whole arrays.
     is_whole = program.partitioning == "automatic"
     borders, inside = _regions(program)
-    meeting = Meeting(program.replicas, 1 if is_whole and not borders else program.partitions)
-    limits = RunLimits.now()
     # Around regions that are partitioned by hand all partitions compute the whole arrays.
     alike = program.partitions if borders else 1
     if borders and observer is not None and not sees_parts:
         observer = _of_whole_arrays(observer, inside, alike)
-
-    def run(device: int) -> list[Array]:
-        with np.errstate(all="ignore"), checked_by(limits.check_time):
-            row = device // alike
-            world = DeviceWorld(meeting, device, queues[row] if queues is not None and not device % alike else None)
-            evaluation = _Evaluation(program.module, world, observer, rebind, limits, borders)
-            entry, values = program.module.entry, iter(arguments[row])
-            given = [nested(p.shape, values) for p in entry.parameters()]
-            result = evaluation.call(entry, given)
-            return [_checked(program, np.asarray(leaf), shape, rebind is None)
-                    for leaf, shape in zip(flat(entry.root.shape, result), program.results, strict=True)]
-
+    run = _Run(program, arguments, observer, queues, rebind, borders, alike,
+               program.replicas, 1 if is_whole and not borders else program.partitions)
     try:
-        count = program.devices * alike
-        return _on_threads(run, count, meeting)[::alike] if count > 1 else [run(0)]
+        return run.results()[::alike]
     except OutOfMemory as error:
         raise HloError([Diagnostic(MEMORY, str(error), filename=program.filename)]) from error
     except OutOfTime as error:
         raise HloError([Diagnostic(TIMEOUT, str(error), filename=program.filename)]) from error
+
+
+@dataclass
+class _Run:
+    """One evaluation of a program: of one device, of several in step, or of each on a thread."""
+
+    program: Program
+    arguments: Sequence[Sequence[Array]]
+    observer: Observer | None
+    queues: Sequence[Queues] | None
+    rebind: Rebinding | None
+    borders: Mapping[HloInstruction, Border]
+    #: devices that have the same arguments, next to each other
+    alike: int
+    replicas: int
+    partitions: int
+
+    def __post_init__(self) -> None:
+        self.limits = RunLimits.now()
+        self.count = self.replicas * self.partitions
+
+    def results(self) -> list[list[Array]]:
+        """Return the results of each device."""
+        if self.count == 1:
+            return [self._on_device(0, Meeting(1, 1))]
+        kept = copy.deepcopy(self.queues)
+        try:
+            if self.observer is not None and _may_part(self.program):
+                replace(self, observer=None, queues=copy.deepcopy(self.queues))._in_step()
+            return self._in_step()
+        except Apart:
+            for queues, before in zip(self.queues or (), kept or (), strict=True):
+                vars(queues).update(vars(before))
+        self.program.require_devices(MOST_THREADS, "each of which goes its own way,")
+        meeting = Meeting(self.replicas, self.partitions)
+        return _on_threads(lambda device: self._on_device(device, meeting), self.count, meeting)
+
+    def _queues_of(self, device: int) -> Queues | None:
+        return self.queues[device // self.alike] if self.queues is not None and not device % self.alike else None
+
+    def _on_device(self, device: int, meeting: Meeting) -> list[Array]:
+        world = DeviceWorld(meeting, device, self._queues_of(device))
+        evaluation = Evaluation(self.program.module, world, self.observer, self.rebind, self.limits, self.borders)
+        values = iter(self.arguments[device // self.alike])
+        return self._leaves(evaluation, [nested(p.shape, values) for p in self.program.module.entry.parameters()])
+
+    def _in_step(self) -> list[list[Array]]:
+        """Return the results of all devices, run in step. Raises Apart."""
+        meeting = Meeting(self.replicas, self.partitions)
+        worlds = [StepWorld(meeting, d, self._queues_of(d)) for d in range(self.count)]
+        evaluation = StepEvaluation(self.program.module, worlds, self.observer, self.rebind, self.limits, self.borders)
+        rows = [row for row in self.arguments for _ in range(self.alike)]
+        values = iter([spread([row[n] for row in rows]) for n in range(len(rows[0]))])
+        given = [nested(p.shape, values) for p in self.program.module.entry.parameters()]
+        found = [each(leaf, self.count) for leaf in self._leaves(evaluation, given)]
+        return [list(row) for row in zip(*found, strict=True)] if found else [[] for _ in worlds]
+
+    def _leaves(self, evaluation: Evaluation, given: Sequence[Any]) -> list[Any]:
+        """Return the checked leaves of the entry's result."""
+        with np.errstate(all="ignore"), checked_by(self.limits.check_time):
+            entry = self.program.module.entry
+            leaves = flat(entry.root.shape, evaluation.call(entry, given))
+            return [each_of(leaf, functools.partial(self._checked, shape))
+                    for leaf, shape in zip(leaves, self.program.results, strict=True)]
+
+    def _checked(self, shape: Shape, leaf: Any) -> Array:
+        return _checked(self.program, np.asarray(leaf), shape, self.rebind is None)
+
+
+def _may_part(program: Program) -> bool:
+    """Return True if devices may choose ways on which they meet, or wait for what is sent later."""
+    meets = Effects(lambda i: flow_of(i).exchanges)
+    return any(i.opcode == "recv" or (flow_of(i).branches_off and any(map(meets.inside, i.called_computations())))
+               for i in program.module.instructions())
 
 
 def _regions(program: Program) -> tuple[dict[HloInstruction, Border], frozenset[HloInstruction]]:
@@ -187,197 +202,13 @@ def _on_threads(run: Callable[[int], list[Array]], devices: int, meeting: Meetin
     return results
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """One instruction, ready: its function, where its operands are, what it gets by keyword."""
-
-    instruction: HloInstruction
-    function: Callable[..., Any]
-    operands: tuple[int, ...]
-    keywords: dict[str, Any]
-    #: values that nobody needs after this step
-    spent: tuple[int, ...]
-    callees: tuple[_Callee, ...]
-    #: places of operands that have one size, where a bounded dimension is among them
-    one_size: Sequence[OneSize] = ()
-    #: whether the value is so large that time and memory are looked at before it is made
-    is_large: bool = False
-
-    def again(self, *operands: Any) -> Any:
-        """The value for other operands."""
-        return self.function(*operands, **self.keywords)
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """A computation, ready: steps in order, where parameters go and where the root is."""
-
-    steps: tuple[_Step, ...]
-    parameters: tuple[int, ...]
-    root: int
-    size: int
-
-
-@dataclass(slots=True)
-class _Callee:
-    """A called computation as the functions of operations get it (hlotool.ops.values.Callee)."""
-
-    evaluation: _Evaluation
-    caller: HloInstruction
-    computation: HloComputation
-    #: how often it ran since the caller began, and from where
-    count: int = 0
-    path: Path = ()
-
-    def __call__(self, *values: Any) -> Any:
-        if self.evaluation.observer is None:
-            return self.evaluation.call(self.computation, values)
-        call = RunningCall(self.caller, self.computation, self.count)
-        self.count += 1
-        return self.evaluation.call(self.computation, values, (*self.path, call))
-
-    def begin(self, path: Path) -> None:
-        """The caller begins to run."""
-        self.count, self.path = 0, path
-
-
-class _Evaluation:
-    """One device's run of a module."""
-
-    def __init__(self, module: HloModule, world: DeviceWorld, observer: Observer | None,
-                 rebind: Rebinding | None, limits: RunLimits,
-                 borders: Mapping[HloInstruction, Border] = MappingProxyType({})) -> None:
-        self.module = module
-        self.borders = borders
-        self.limits = limits
-        self.world = world
-        #: how many run the same beside this one, and itself
-        self.devices = world.meeting.replicas * world.meeting.partitions
-        self.observer = observer
-        self.rebind = rebind
-        self.plans: dict[HloComputation, _Plan] = {}
-
-    def call(self, computation: HloComputation, arguments: Sequence[Any], path: Path = ()) -> Any:
-        """The value of a computation's root; `path` leads there."""
-        plan = self.plans.get(computation)
-        if plan is None:
-            plan = self.plans[computation] = self._plan(computation)
-        self.limits.check_time()
-        if self.observer is not None:
-            arguments = [self.observer(Moment(self.world.device, path, p, (), a, lambda a=a: a))
-                         for p, a in zip(computation.parameters(), arguments, strict=True)]
-        values: list[Any] = [None] * plan.size
-        for index, argument in zip(plan.parameters, arguments, strict=True):
-            values[index] = argument
-        for number, step in enumerate(plan.steps, len(plan.parameters)):
-            operands = [values[i] for i in step.operands]
-            value = self.run(step, operands, path)
-            if self.observer is not None:
-                value = self.observer(Moment(self.world.device, path, step.instruction, operands, value, step.again))
-            values[number] = value
-            for index in step.spent:
-                values[index] = None
-        return values[plan.root]
-
-    def run(self, step: _Step, operands: list[Any], path: Path = ()) -> Any:
-        """The value of one instruction. Raises HloError where it has none."""
-        for callee in step.callees:
-            callee.begin(path)
-        if step.is_large:
-            self._check_large(step)
-        try:
-            if step.one_size:
-                operands[:] = with_one_size(operands, step.one_size)
-            return step.function(*operands, **step.keywords)
-        except ConstraintError as error:
-            raise HloError([self._refused(step, f"{error.message} [{error.label}]")]) from error
-        except EvaluationError as error:
-            raise HloError([self._refused(step, str(error))]) from error
-        except (MemoryError, OutOfMemory) as error:
-            raise HloError([self._refused(step, str(error) or self._size_of(step), MEMORY)]) from error
-        except RecursionError as error:
-            raise HloError([self._refused(step, "the calls are nested too deeply")]) from error
-        except _MISREADINGS as error:
-            raise HloError([self._refused(step, f"{type(error).__name__}: {error}", MISREAD)]) from error
-
-    def _check_large(self, step: _Step) -> None:
-        """Raise OutOfTime, and HloError for a value that finds no room; the shadow's are twice as wide."""
-        self.limits.check_time()
-        if problem := memory_problem(step.instruction, 1 if self.rebind is None else 2, self.devices):
-            raise HloError([self._refused(step, problem, MEMORY)])
-
-    def _size_of(self, step: _Step) -> str:
-        """Why there may not be enough memory for what NumPy does on its way to a value."""
-        shape = step.instruction.shape
-        return (f"there is not enough memory for it; its value, {shape.text(layout=False)}, takes "
-                f"{format_bytes(sum(map(bytes_of, leaves(shape))))}")
-
-    def _refused(self, step: _Step, why: str, code: str = UNDEFINED) -> Diagnostic:
-        instruction = step.instruction
-        return located(self.module, instruction, code, f"{instruction.opcode} {instruction.name}: {why}")
-
-    def _plan(self, computation: HloComputation) -> _Plan:
-        parameters = computation.parameters()
-        order = [i for i in post_order(computation) if i.opcode != "parameter"]
-        number = {i: n for n, i in enumerate([*parameters, *order])}
-        last = {o: i for i in order for o in _operands(i)}
-        steps = []
-        for instruction in order:
-            spent = tuple({number[o] for o in _operands(instruction) if last[o] is instruction
-                           and o is not computation.root})
-            steps.append(self.step(instruction, tuple(number[o] for o in _operands(instruction)), spent))
-        return _Plan(tuple(steps), tuple(number[p] for p in parameters), number[computation.root], len(number))
-
-    def step(self, instruction: HloInstruction, operands: tuple[int, ...] = (), spent: tuple[int, ...] = ()) -> _Step:
-        """An instruction made ready; where its operands are, and which values nobody needs after it."""
-        function, keywords = self._bound(instruction)
-        callees = tuple(c for k in keywords.values() for c in (k if isinstance(k, tuple) else (k,))
-                        if isinstance(c, _Callee))
-        if not too_large(instruction.shape):  # which it refuses
-            if problem := room_problem(instruction):
-                raise HloError([located(self.module, instruction, MEMORY, f"{instruction.opcode} {instruction.name}: "
-                                                                           f"{problem}")])
-            self.limits.check_work(instruction)
-        return _Step(instruction, function, operands, keywords, spent, callees, one_size(instruction),
-                     is_large(instruction, self.devices))
-
-    def _bound(self, instruction: HloInstruction) -> tuple[Callable[..., Any], dict[str, Any]]:
-        """The NumPy function of an instruction and its keywords; one that refuses where the value is too large."""
-        if problem := too_large(instruction.shape):
-            return functools.partial(_refuse_size, problem), {}
-        if (border := self.borders.get(instruction)) is not None:
-            return border.function(self.world.at(instruction), instruction.shape.is_tuple), {}
-        record = OPS.get(instruction.opcode)
-        if record is None:
-            raise HloError([located(self.module, instruction, UNSUPPORTED,
-                                     f"the operation {instruction.opcode} is not known")])
-        given = {_keyword(record.evaluate, k): self._value(instruction, v)
-                 for k, v in record.attributes_of(instruction).items()}
-        wanted = _parameters(record.evaluate)
-        if "shape" in wanted:
-            given["shape"] = instruction.shape
-        if "operand_shapes" in wanted:
-            given["operand_shapes"] = tuple(o.shape for o in instruction.operands)
-        if "world" in wanted:
-            given["world"] = self.world.at(instruction)
-        return self.rebind(instruction, record.evaluate, given) if self.rebind is not None else (record.evaluate, given)
-
-    def _value(self, caller: HloInstruction, value: Any) -> Any:
-        """Called computations become callables."""
-        if isinstance(value, HloComputation):
-            return _Callee(self, caller, value)
-        if isinstance(value, tuple) and value and isinstance(value[0], HloComputation):
-            return tuple(self._value(caller, v) for v in value)
-        return value
-
-
 class InstructionRuns:
     """The instructions of a module for one device, run one at a time by a caller who keeps their values."""
 
     def __init__(self, program: Program, rebind: Rebinding | None = None) -> None:
-        self._evaluation = _Evaluation(program.module, DeviceWorld(Meeting(1, 1), 0, None), None, rebind,
+        self._evaluation = Evaluation(program.module, DeviceWorld(Meeting(1, 1), 0, None), None, rebind,
                                        RunLimits.now())
-        self._steps: dict[HloInstruction, _Step] = {}
+        self._steps: dict[HloInstruction, Step] = {}
 
     def run(self, instruction: HloInstruction, operands: list[Any]) -> Any:
         """The value of an instruction for the values of its operands. Raises HloError where it has none; OutOfTime."""
@@ -388,27 +219,3 @@ class InstructionRuns:
                 step = self._steps[instruction] = self._evaluation.step(instruction)
             return self._evaluation.run(step, operands)
 
-
-def _operands(instruction: HloInstruction) -> tuple[HloInstruction, ...]:
-    """Return what an instruction reads: setting a size again reads what the size was first set of, all of it."""
-    if instruction.opcode != "set-dimension-size":
-        return instruction.operands
-    source, size = instruction.operands
-    while source.opcode == "set-dimension-size" and source.attributes == instruction.attributes:
-        source = source.operands[0]
-    return source, size
-
-
-def _refuse_size(problem: str, *operands: Any) -> NoReturn:
-    raise OutOfMemory(problem)
-
-
-def _keyword(function: Callable[..., Any], name: str) -> str:
-    """The parameter that takes an attribute; names that Python reserves carry an underscore at the end."""
-    return f"{name}_" if f"{name}_" in _parameters(function) else name
-
-
-@functools.lru_cache(maxsize=4096)
-def _parameters(function: Callable[..., Any]) -> frozenset[str]:
-    """The names of a function's parameters, which are asked for with every instruction."""
-    return frozenset(inspect.signature(function).parameters)

@@ -33,6 +33,7 @@ from hlotool.execution.codes import (
     UNSUPPORTED,
 )
 from hlotool.execution.program import Program
+from hlotool.execution.sizes import MOST_THREADS
 from hlotool.ir.arrays import Array
 from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut, note_progress, shared_child
 
@@ -72,6 +73,8 @@ class Executor(abc.ABC):
 
     #: whether programs of one device may be compiled as one (merged.py), which saves most of the time
     compiles_together: ClassVar[bool] = False
+    #: devices of one program at most
+    most_devices: ClassVar[int] = MOST_THREADS
     #: modules that its child needs and that take long to import, and start nothing when imported
     imports: ClassVar[tuple[str, ...]] = ()
     #: the name that users give, and other names of the same
@@ -158,6 +161,7 @@ class Executor(abc.ABC):
         Raises HloError, with a code of codes.py, for a program that cannot be run or that fails.
         """
         with self._said_of(program.filename):
+            program.require_devices(self.most_devices)
             work = self.prepare(program)
             if self.runs_here(program):
                 return self.compute(work, argument_sets, infeed)

@@ -132,20 +132,21 @@ class Program:
     @property
     def devices(self) -> int:
         """How many lists of arguments and results there are. Raises HloError where there are too many devices."""
-        self._require_few_devices()
+        self.require_devices()
         return self.replicas * (1 if self.partitioning == "automatic" else self.partitions)
 
     @property
     def all_devices(self) -> int:
         """How many devices take part, whoever splits the module. Raises HloError where there are too many."""
-        self._require_few_devices()
+        self.require_devices()
         return self.replicas * self.partitions
 
-    def _require_few_devices(self) -> None:
-        if not 0 < self.replicas * self.partitions <= MOST_DEVICES:
+    def require_devices(self, most: int = MOST_DEVICES, said: str = "") -> None:
+        """Raise HloError where there are none, or more than so many devices."""
+        if not 0 < self.replicas * self.partitions <= most:
             raise HloError([Diagnostic(
                 UNSUPPORTED, f"the module is for {self.replicas} replicas of {self.partitions} partitions; "
-                             f"at most {MOST_DEVICES} devices can be run", filename=self.filename)])
+                             f"at most {most} devices{' ' * bool(said)}{said} can be run", filename=self.filename)])
 
     @functools.cached_property
     def stablehlo(self) -> bytes:

@@ -10,8 +10,10 @@ from hlotool.diagnostics import format_bytes
 from hlotool.ir import UNBOUNDED, Shape
 from hlotool.process import available_memory
 
-#: devices of one module: each is a thread of the reference, or a device of PJRT's CPU client
-MOST_DEVICES = 256
+#: devices of one module
+MOST_DEVICES = 1 << 16
+#: devices that run each by itself: a thread of the reference, or a device of PJRT's CPU client
+MOST_THREADS = 256
 
 
 def leaves(shape: Shape) -> Iterator[Shape]:

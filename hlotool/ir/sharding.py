@@ -151,31 +151,34 @@ class ReplicaGroups(metaclass=Interned):
         """
         if self.iota is not None:
             return _rows(self.iota)
-        return self._of_mesh(self.mesh) if self.mesh is not None else self.groups
+        return _of_mesh(self, self.mesh) if self.mesh is not None else self.groups
 
-    def _of_mesh(self, mesh: Mesh) -> tuple[tuple[int, ...], ...]:
-        ids = mesh.device_ids
-        if problem := mesh_problem(mesh, self.axes):
-            raise UnlistedDevicesError(problem)
-        total = math.prod(size for _, size in mesh.axes)
-        require_listable(total)
-        order = ids.devices() if isinstance(ids, IotaTile) else ids or tuple(range(total))
-        # Split every axis that is used in part, so that each reference is a whole dimension of the grid.
-        dims: list[int] = []
-        chosen: dict[int, int] = {}
-        for name, size in mesh.axes:
-            for low, high in itertools.pairwise(_cuts(name, size, self.axes)):
-                for position, axis in enumerate(self.axes):
-                    start = axis.pre_size or 1
-                    stop = start * axis.size if axis.size is not None else size
-                    if axis.name == name and start <= low and high <= stop:
-                        chosen[len(dims)] = position
-                dims.append(high // low)
-        inside = sorted(chosen, key=lambda d: (chosen[d], d))
-        outside = [d for d in range(len(dims)) if d not in chosen]
-        grid = np.asarray(order).reshape(dims or (1,)).transpose([*outside, *inside] or None)
-        width = math.prod(dims[d] for d in inside)
-        return tuple(tuple(int(x) for x in row) for row in grid.reshape(-1, width))
+
+@functools.lru_cache(64)
+def _of_mesh(groups: ReplicaGroups, mesh: Mesh) -> tuple[tuple[int, ...], ...]:
+    """Return the groups of devices that differ only in some of the axes. Raises UnlistedDevicesError."""
+    ids = mesh.device_ids
+    if problem := mesh_problem(mesh, groups.axes):
+        raise UnlistedDevicesError(problem)
+    total = math.prod(size for _, size in mesh.axes)
+    require_listable(total)
+    order = ids.devices() if isinstance(ids, IotaTile) else ids or tuple(range(total))
+    # Split every axis that is used in part, so that each reference is a whole dimension of the grid.
+    dims: list[int] = []
+    chosen: dict[int, int] = {}
+    for name, size in mesh.axes:
+        for low, high in itertools.pairwise(_cuts(name, size, groups.axes)):
+            for position, axis in enumerate(groups.axes):
+                start = axis.pre_size or 1
+                stop = start * axis.size if axis.size is not None else size
+                if axis.name == name and start <= low and high <= stop:
+                    chosen[len(dims)] = position
+            dims.append(high // low)
+    inside = sorted(chosen, key=lambda d: (chosen[d], d))
+    outside = [d for d in range(len(dims)) if d not in chosen]
+    grid = np.asarray(order).reshape(dims or (1,)).transpose([*outside, *inside] or None)
+    width = math.prod(dims[d] for d in inside)
+    return tuple(tuple(int(x) for x in row) for row in grid.reshape(-1, width))
 
 
 def mesh_problem(mesh: Mesh, parts: Sequence[AxisRef] = ()) -> str:

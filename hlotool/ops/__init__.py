@@ -39,7 +39,7 @@ from hlotool.ops.foreign import has_foreign, is_any_foreign
 from hlotool.ops.boundaries import int_limits, limits, specials, turning_points
 from hlotool.ops.random_programs import Draw, Drawn, Undrawable, draw_ordered, draw_program, literal_text
 from hlotool.ops.numbers import from_bits
-from hlotool.ops.values import EvaluationError
+from hlotool.ops.values import EvaluationError, is_elementwise
 from hlotool.ops.choice import MIRRORED, comparison_type
 from hlotool.ops.collective import GroupMode, device_groups, group_mode_of
 from hlotool.ops.control import BARE_REGIONS
@@ -59,15 +59,16 @@ from hlotool.ops.flow import (
 from hlotool.ops.freedom import Freedom, freedom_of, with_freedom
 from hlotool.ops.smt import Applied, bits_term, sort_of
 from hlotool.ops.transfer import circle_of, pairs_of
-from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintError, Op, require, value_of
+from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintError, Leading, Op, require, value_of
 
 __all__ = [
     "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "MIRRORED", "OPS", "STARTABLE",
     "TARGETS", "Applied", "Attribute", "Calls", "ConstraintError", "Cost", "Curve", "Draw", "Drawn", "Effect",
-    "Effects", "Elements", "EvaluationError", "Finite", "Flow", "Freedom", "GroupMode", "Op", "Place", "Sign", "Step",
-    "Undrawable", "acts", "bits_term", "checked_by", "circle_of", "comparison_type", "device_groups", "draw_ordered",
-    "draw_program", "elements_left", "flow_of", "flow_of_opcode", "freedom_of", "from_bits", "group_mode_of",
-    "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign", "is_tied", "lapack_config", "lapack_targets",
-    "limits", "literal_text", "opcodes", "over_blocks", "pairs_of", "require", "rounded_once", "sort_of", "source_of",
-    "specials", "traffic", "turning_points", "value_of", "with_flag", "with_freedom",
+    "Effects", "Elements", "EvaluationError", "Finite", "Flow", "Freedom", "GroupMode", "Leading", "Op", "Place",
+    "Sign", "Step", "Undrawable", "acts", "bits_term", "checked_by", "circle_of", "comparison_type",
+    "device_groups", "draw_ordered", "draw_program", "elements_left", "flow_of", "flow_of_opcode", "freedom_of",
+    "from_bits", "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign",
+    "is_elementwise", "is_tied", "lapack_config", "lapack_targets", "limits", "literal_text", "opcodes",
+    "over_blocks", "pairs_of", "require", "rounded_once", "sort_of", "source_of", "specials", "traffic",
+    "turning_points", "value_of", "with_flag", "with_freedom",
 ]

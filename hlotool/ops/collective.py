@@ -7,6 +7,7 @@ a thread of its own with its own World. An evaluate function that names `world` 
     world.replica, world.partition       which one this device is
     world.exchange(value, participants)  bring a value, wait for the devices named (this one among them, all of them
                                          naming the same), get what each brought, in the order of `participants`
+    world.together(members, compute)     what compute() gives, which is the same for all of those devices
     world.storage                        a dictionary that lives as long as the device's run (random state)
     world.send(channel, value, pairs, is_host)         put a value into a channel, without waiting
     world.recv(channel, pairs, is_host, shape)         take the next one, waiting for its sender
@@ -49,6 +50,7 @@ class World(Protocol):
     storage: dict[str, Any]
 
     def exchange(self, value: Any, participants: Sequence[int]) -> list[Any]: ...
+    def together(self, members: Sequence[int], compute: Callable[[], Any]) -> Any: ...
     def send(self, channel: int | None, value: Any, pairs: Sequence[tuple[int, int]], is_host: bool) -> None: ...
     def recv(self, channel: int | None, pairs: Sequence[tuple[int, int]], is_host: bool, shape: Shape) -> Any: ...
     def infeed(self, shape: Shape) -> Any: ...
@@ -133,8 +135,16 @@ def group_of(world: World, groups: ReplicaGroups | None, channel_id: int | None,
     `use_global_device_ids` is None for operations that do not have it.
     """
     mode, own = group_mode(channel_id, use_global_device_ids), device_of(world)
-    found = _device_groups(mode, groups, world.replicas, world.partitions)
-    return next((list(group) for group in found if own in group), None)
+    found = _group_by_device(mode, groups, world.replicas, world.partitions).get(own)
+    return None if found is None else list(found)
+
+
+@functools.lru_cache(64)
+def _group_by_device(mode: GroupMode, groups: ReplicaGroups | None, replicas: int, partitions: int
+                     ) -> dict[int, Ints]:
+    """Return the first group of each device."""
+    found = list(_device_groups(mode, groups, replicas, partitions))
+    return {device: tuple(group) for group in reversed(found) for device in group}
 
 
 def device_of(world: World) -> int:

@@ -31,7 +31,7 @@ from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, promoted
 from hlotool.ops.random_programs import ORDERLESS, Draw, shape_text
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import listed
-from hlotool.ops.values import Callee, apply
+from hlotool.ops.values import Callee, applied
 from hlotool.text import is_paired_start
 
 
@@ -69,9 +69,9 @@ def _all_reduce(opcode: str, operands: Sequence[Shape], to_apply: HloComputation
 
 
 def _reduced(to_apply: Callee, parts: Sequence[Array]) -> Array:
-    total = parts[0]
+    total, combine = parts[0], applied(to_apply)
     for part in parts[1:]:
-        total = apply(to_apply, total, part)[0]
+        total = combine(total, part)[0]
     return total.astype(parts[0].dtype, copy=False)
 
 
@@ -247,7 +247,7 @@ def reduce_scatter(*operands: Array, dimensions: Ints, to_apply: Callee, replica
     """
     members = required_group(world, replica_groups, channel_id, use_global_device_ids)
     brought, place = world.exchange(operands, members), members.index(device_of(world))
-    found = [np.split(_reduced(to_apply, parts), len(members), dimensions[0])[place]
-             for parts in zip(*brought, strict=True)]
+    totals = world.together(members, lambda: [_reduced(to_apply, parts) for parts in zip(*brought, strict=True)])
+    found = [np.split(total, len(members), dimensions[0])[place] for total in totals]
     require_sizes(found, shape, dimensions[0], members)
     return tuple(found) if shape.is_tuple else found[0]

@@ -16,7 +16,7 @@ from hlotool.ops.freedom import Freedom
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.numbers import converted, narrow, product_dtype, wide_dtype
 from hlotool.ops.random_programs import ORDERLESS, Draw, Drawn
-from hlotool.ops.registry import ConstraintError, op, require
+from hlotool.ops.registry import ConstraintError, Leading, op, require
 from hlotool.ops.rules import (
     ANY,
     flags_of,
@@ -259,7 +259,8 @@ def cost_of_dot(instruction: HloInstruction) -> int:
 @op(dot_shape, lowering=Lowering(
     _emit_dot, _lift_dot, ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.einsum")), element_types=ANY, ulps=8,
     flags=("relayouts",), freedom=Freedom.SUMS, source=SPECIFICATION, draw=_draw_dot,
-    agreement=contracted_sides, cost=cost_of_dot)
+    agreement=contracted_sides, cost=cost_of_dot,
+    leading=Leading(("lhs_contracting_dims", "rhs_contracting_dims"), ("lhs_batch_dims", "rhs_batch_dims")))
 def dot(lhs: Array, rhs: Array, *, lhs_contracting_dims: Ints = (), rhs_contracting_dims: Ints = (),
         lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (), operand_precision: tuple[str, ...] = (),
         algorithm: str = "", shape: Shape) -> Array:

@@ -15,7 +15,7 @@ from hlotool.ops.flow import ASSEMBLES, PICKS, REARRANGES, REPEATS, Elements, Fl
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, i64, i64_array, settled_shape
 from hlotool.ops.numbers import converted
 from hlotool.ops.random_programs import Draw, shape_text
-from hlotool.ops.registry import op, require
+from hlotool.ops.registry import Leading, op, require
 from hlotool.ops.rules import (
     ANY,
     NUMERIC,
@@ -117,7 +117,7 @@ def _draw_broadcast(d: Draw) -> None:
 @op(broadcast_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_broadcast, _lift_broadcast, (
         "stablehlo.broadcast_in_dim", "stablehlo.broadcast", "stablehlo.dynamic_broadcast_in_dim"), ("dimensions",)),
-    draw=_draw_broadcast, cost=moves, flow=REPEATS, flags=("relayouts",))
+    draw=_draw_broadcast, cost=moves, flow=REPEATS, flags=("relayouts",), leading=Leading(led=("dimensions",)))
 def broadcast(operand: Array, *, dimensions: tuple[int, ...] = (), shape: Shape) -> Array:
     """Repeat the operand along the dimensions of the result that `dimensions` does not name.
 
@@ -160,7 +160,8 @@ def _draw_transpose(d: Draw) -> None:
 
 
 @op(transpose_shape, lowering=attribute_lowering("transpose", "transpose", {"dimensions": "permutation"}),
-    element_types=ANY, source=SPECIFICATION, draw=_draw_transpose, cost=moves, flow=REARRANGES, flags=("relayouts",))
+    element_types=ANY, source=SPECIFICATION, draw=_draw_transpose, cost=moves, flow=REARRANGES, flags=("relayouts",),
+    leading=Leading(led=("dimensions",)))
 def transpose(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
     """Reorder the dimensions: result dimension i is operand dimension dimensions[i].
 
@@ -232,7 +233,8 @@ def _draw_concatenate(d: Draw) -> None:
 
 
 @op(concatenate_shape, lowering=dimension_lowering("concatenate", "concatenate"), element_types=ANY,
-    source=SPECIFICATION, draw=_draw_concatenate, agreement=alike_but_along, cost=moves, flow=ASSEMBLES)
+    source=SPECIFICATION, draw=_draw_concatenate, agreement=alike_but_along, cost=moves, flow=ASSEMBLES,
+    leading=Leading(("dimensions",)))
 def concatenate(*operands: Array, dimensions: tuple[int, ...]) -> Array:
     """Lay the operands end to end along a dimension.
 

@@ -21,7 +21,7 @@ from hlotool.ops.flow import REDUCES, Calls, Flow
 from hlotool.ops.freedom import Freedom
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, promoted
 from hlotool.ops.random_programs import ORDERLESS, Draw, shape_text
-from hlotool.ops.registry import op, require
+from hlotool.ops.registry import Leading, op, require
 from hlotool.ops.rules import flags_of, listed, require_array, require_in_range, require_unique, same_dims, same_size
 from hlotool.ops.scan_loops import emit_loop
 from hlotool.ops.values import Callee, apply, as_tuple, fold
@@ -112,7 +112,7 @@ _cost_of_reduce = folds(_folded)
 @op(reduce_shape, lowering=Lowering(_emit_reduce, _lift_reduce, ("stablehlo.reduce",), ("dimensions", "to_apply")),
     ulps=4.0,
     source=SPECIFICATION, draw=_draw_reduce, agreement=alike, cost=_cost_of_reduce, flow=REDUCES,
-    flags=("relayouts",), freedom=Freedom.TERMS)
+    flags=("relayouts",), freedom=Freedom.TERMS, leading=Leading(("dimensions",), begins=True))
 def reduce(*operands: Array, dimensions: Ints = (), to_apply: Callee) -> Any:
     """Fold the elements along dimensions into initial values: operands are N inputs, then N initial values.
 

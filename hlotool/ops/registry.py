@@ -76,6 +76,23 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
+class Leading:
+    """How a function does the same to each part of arrays with one more dimension in front: with other attributes."""
+
+    #: attributes whose dimensions move up by one
+    moved: tuple[str, ...] = ()
+    #: attributes that name the new dimension first, then the others, which move up
+    led: tuple[str, ...] = ()
+    #: True if the second half of the operands are initial values, which all parts share
+    begins: bool = False
+
+    def attributes(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the changed attributes, of those that an instruction has."""
+        up = {n: tuple(d + 1 for d in given.get(n, ())) for n in (*self.moved, *self.led)}
+        return {n: (0, *dims) if n in self.led else dims for n, dims in up.items()}
+
+
+@dataclass(frozen=True, slots=True)
 class Op:
     """Everything that the product knows about one opcode.
 
@@ -150,6 +167,8 @@ class Op:
     #: the operation with its types, and the terms of its operands -> the SMT-LIB term of an element of its result
     #: (see smt.py); None: solvers know no such function
     smt: Meaning | None = None
+    #: the same operation on arrays with one more dimension in front; None: it is none, but for elementwise ones
+    leading: Leading | None = None
     #: the builder function of the documents, where it is not the opcode in CamelCase
     builder: str = ""
 
@@ -247,7 +266,8 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
        boundaries: Callable[[HloInstruction], Mapping[int, Sequence[float]]] | None = None,
        plain: Callable[[HloInstruction], Mapping[str, Any]] | None = None,
        cost: CostRule | None = None, flow: Flow = COMPUTES, freedom: Freedom | None = None,
-       curve: Curve = PLAIN, term: Meaning | None = None) -> Callable[[Callable[..., Any]], Op]:
+       curve: Curve = PLAIN, term: Meaning | None = None,
+       leading: Leading | None = None) -> Callable[[Callable[..., Any]], Op]:
     """Declare an operation: the decorated NumPy function is it.
 
     The function's name gives the opcode (underscores for hyphens, one at the end dropped), its positional
@@ -276,6 +296,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
             element_types=tuple(element_types), flags=frozenset(flags), ulps=ulps, source=source, draw=draw,
             replacement=replacement, builder=builder, agreement=agreement, boundaries=boundaries, plain=plain,
             cost=cost, flow=flow, curve=curve, smt=term,
+            leading=leading,
             freedom=freedom or (Freedom.ROUNDED if "elementwise" in flags else Freedom.EXACT)))
 
     return declare

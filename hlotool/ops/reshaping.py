@@ -17,7 +17,7 @@ from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, 
 from hlotool.ops.movement import transpose_shape
 from hlotool.ops.numbers import from_bits, to_bits
 from hlotool.ops.random_programs import Draw, shape_text
-from hlotool.ops.registry import op, require
+from hlotool.ops.registry import Leading, op, require
 from hlotool.ops.rules import (
     ANY,
     flags_of,
@@ -56,7 +56,7 @@ def _draw_reshape(d: Draw) -> None:
 
 
 @op(reshape_shape, lowering=Lowering(_emit_reshape, _lift_reshape, ("stablehlo.reshape",)), element_types=ANY,
-    source=SPECIFICATION, draw=_draw_reshape, cost=moves, flow=REARRANGES, flags=("relayouts",))
+    source=SPECIFICATION, draw=_draw_reshape, cost=moves, flow=REARRANGES, flags=("relayouts",), leading=Leading())
 def reshape(operand: Array, *, inferred_dimension: int | None = None, shape: Shape) -> Array:
     """Give the elements, in row-major order, other dimensions.
 

@@ -5,7 +5,8 @@ A tuple is a Python tuple of values, nested as its shape is; a token is TOKEN. A
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from hlotool.ir import HloComputation, Shape
@@ -96,9 +97,22 @@ def apply(callee: Callee, *arrays: Array) -> tuple[Array, ...]:
 
     A computation of elementwise instructions runs once on whole arrays, any other once for each element.
     """
+    return _applied_at_once(callee, *arrays) if is_elementwise(callee) else _applied_one_by_one(callee, *arrays)
+
+
+def applied(callee: Callee) -> Callable[..., tuple[Array, ...]]:
+    """Return `apply` of a computation that is applied often."""
+    return functools.partial(_applied_at_once if is_elementwise(callee) else _applied_one_by_one, callee)
+
+
+def _applied_at_once(callee: Callee, *arrays: Array) -> tuple[Array, ...]:
     dims = arrays[0].shape if arrays else ()
-    if is_elementwise(callee):
-        return tuple(np.broadcast_to(a, dims) for a in map(np.asarray, as_tuple(callee(*arrays))))
+    found = map(np.asarray, as_tuple(callee(*arrays)))
+    return tuple([a if a.shape == dims else np.broadcast_to(a, dims) for a in found])
+
+
+def _applied_one_by_one(callee: Callee, *arrays: Array) -> tuple[Array, ...]:
+    dims = arrays[0].shape if arrays else ()
     results: list[Array] = []
     for index in in_time(np.ndindex(*dims)):
         found = as_tuple(callee(*(np.asarray(a[index]) for a in arrays)))
@@ -118,14 +132,14 @@ def fold(callee: Callee, initial: Sequence[Array], columns: Sequence[Array]) -> 
     Long axes are halved by combining neighbours first, which keeps the order and needs an associative function,
     as the operations that fold do.
     """
-    columns = [np.asarray(c) for c in columns]
+    columns, combine = [np.asarray(c) for c in columns], applied(callee)
     while columns[0].shape[-1] > _LONG:
         even = columns[0].shape[-1] // 2 * 2
-        paired = apply(callee, *(c[..., 0:even:2] for c in columns), *(c[..., 1:even:2] for c in columns))
+        paired = combine(*(c[..., 0:even:2] for c in columns), *(c[..., 1:even:2] for c in columns))
         columns = [np.concatenate([p, c[..., even:]], axis=-1) for p, c in zip(paired, columns, strict=True)]
     state = tuple(np.broadcast_to(i, c.shape[:-1]) for i, c in zip(initial, columns, strict=True))
     for k in range(columns[0].shape[-1]):
-        state = apply(callee, *state, *(c[..., k] for c in columns))
+        state = combine(*state, *(c[..., k] for c in columns))
     return state
 
 

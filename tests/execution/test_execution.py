@@ -384,15 +384,17 @@ ENTRY e { a = f32[3000000] parameter(0)  ROOT s = f32[3000000] sort(a), dimensio
 @pytest.mark.parametrize("count", [1000, 10**9, -3])
 @pytest.mark.parametrize("executor", ["reference", "pjrt:cpu"])
 def test_too_many_devices(count: int, executor: str) -> None:
+    count = MOST_DEVICES + 1 if count == 1000 and executor == "reference" else count
     text = f"HloModule m, replica_count={count}\nENTRY e {{ ROOT a = f32[] parameter(0) }}"
     with pytest.raises(HloError, match="E106"):
         execute(text, [1.0], executor)
 
 
-def test_as_many_devices_as_may_be_run() -> None:
-    text = ALL_REDUCE.replace("replica_count=2", f"replica_count={MOST_DEVICES}").replace("{{0,1}}", "{}")
-    found = run_program(Program(hlotool.parse(text)), [[[1, 2]]] * MOST_DEVICES, "reference")
-    assert found[7][0].tolist() == [MOST_DEVICES, 2 * MOST_DEVICES]
+def test_more_devices_than_threads() -> None:
+    count = 600
+    text = ALL_REDUCE.replace("replica_count=2", f"replica_count={count}").replace("{{0,1}}", "{}")
+    found = run_program(Program(hlotool.parse(text)), [[[1, 2]]] * count, "reference")
+    assert found[7][0].tolist() == [count, 2 * count]
 
 
 def test_calls_of_python_functions_are_refused() -> None:

@@ -9,13 +9,15 @@ from hlotool.execution.evaluate import evaluate_program
 from hlotool.execution.executor import Executor, PerDevice, Results, library_versions
 from hlotool.execution.program import Program
 from hlotool.execution.run_limits import run_limit
+from hlotool.execution.sizes import MOST_DEVICES
 from hlotool.ops import is_any_foreign
 
 
 class ReferenceExecutor(Executor):
-    """Evaluates each instruction; devices are threads."""
+    """Evaluates each instruction, on all devices in step."""
 
     names = ("reference", "numpy")
+    most_devices = MOST_DEVICES
 
     def runs_here(self, program: Program) -> bool:
         """Where it is asked for, and where somebody declared operations of his own: no child knows those."""
