@@ -22,6 +22,7 @@ from hlotool.dumps import DumpName, dump_name, sort_folder
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.passes.equality import Diff, ModuleChange, diff, fingerprint
 from hlotool.passes.origins import origin_of
+from hlotool.text.folder_files import open_regular
 from hlotool.text.input_files import NO_FILES, bytes_of, files_of
 
 #: gives the modules of a file's bytes and its name; raises HloError
@@ -147,7 +148,7 @@ def _digests(paths: Iterable[Path]) -> dict[Path, bytes]:
     """Return the digest of each file; b"" for one that cannot be read."""
     def digest(path: Path) -> bytes:
         try:
-            with open(path, "rb") as stream:
+            with open_regular(path) as stream:
                 return hashlib.file_digest(stream, "sha256").digest()
         except OSError:
             return b""

@@ -12,7 +12,7 @@ from pathlib import Path
 from hlotool.cli.console import encoded, write_bytes
 from hlotool.cli.whole_files import NOT_REWRITTEN, each_once, write_whole
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.text.input_files import bytes_of, files_of, inputs_of, plain_text, uncompressed
+from hlotool.text.input_files import bytes_of, files_of, inputs_of, plain_text, read_stream, uncompressed
 
 _KINDS = {"mlir": "StableHLO", "bytecode": "StableHLO bytecode", "proto": "a protobuf message"}
 
@@ -42,7 +42,7 @@ class HloFile:
 def read_hlo_file(name: str) -> HloFile:
     """The HLO text of a file, or of standard input (`-`). Raises HloError for a file of another form."""
     shown = "<stdin>" if name == "-" else name
-    data = sys.stdin.buffer.read() if name == "-" else bytes_of(files_of(name)[0])
+    data = read_stream(sys.stdin.buffer, shown) if name == "-" else bytes_of(files_of(name)[0])
     other = next((given.kind for given in inputs_of(data, shown) if given.kind != "hlo"), None)
     if other is not None:
         raise HloError([Diagnostic(

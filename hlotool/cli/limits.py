@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import math
 import os
 from collections.abc import Callable
 
@@ -24,7 +23,8 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     """The options; a command may have a time limit of its own, for each execution."""
     with contextlib.suppress(argparse.ArgumentError):
         parser.add_argument("--time-limit", type=seconds, metavar="SECONDS", dest="command_time_limit",
-                            help="end where a module takes longer")
+                            help="end where a module takes longer (default: after a minute of processor time "
+                                 "without progress)")
     with contextlib.suppress(argparse.ArgumentError):
         parser.add_argument("--memory-limit", type=size, metavar="SIZE",
                             help="memory that a module may take: 500MB, 4GiB (default: 80 %% of the machine's)")
@@ -40,9 +40,11 @@ def add_sandbox(parser: argparse.ArgumentParser, command: str) -> None:
 def within_limits(command: str, args: argparse.Namespace, run: Callable[[argparse.Namespace], int],
                   is_process: bool) -> int:
     """The exit code of a command; a process of its own does the work in a second one, so that limits always hold."""
-    from hlotool.process import SWITCH, can_supervise, limit_memory, supervised
+    from hlotool.process import SWITCH, can_supervise, limit_memory, note_progress, supervised
+    from hlotool.text.input_files import hear_reading
 
     def work() -> int:
+        hear_reading(note_progress)
         if getattr(args, "no_sandbox", False):
             os.environ[SWITCH] = "1"
         if is_process or args.memory_limit is not None:
@@ -57,7 +59,9 @@ def within_limits(command: str, args: argparse.Namespace, run: Callable[[argpars
 
     if not is_process or command in _ENDLESS or not can_supervise():
         return work()
-    return supervised(work, _limit_of(args), lambda found: max(2, report([found])))
+    whole: float | None = getattr(args, "command_time_limit", None)
+    stalled = _stalled_after(args) if whole is None else None
+    return supervised(work, whole, lambda found: max(2, report([found])), stalled)
 
 
 def limit_reached(error: BaseException) -> Diagnostic:
@@ -71,10 +75,9 @@ def limit_reached(error: BaseException) -> Diagnostic:
                       filename="<command>")
 
 
-def _limit_of(args: argparse.Namespace) -> float | None:
-    """Seconds between two signs of progress: a module read, a runtime started, a question answered."""
+def _stalled_after(args: argparse.Namespace) -> float:
+    """Return the seconds of processor time without a sign of progress that end a command without a time limit."""
+    from hlotool.process import STALLED
+
     execution = getattr(args, "time_limit", None)
-    if isinstance(execution, float) and math.isfinite(execution):
-        return 1.5 * execution + _AROUND
-    whole: float | None = getattr(args, "command_time_limit", None)
-    return whole
+    return min(STALLED, 1.5 * execution + _AROUND) if isinstance(execution, float) else STALLED

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from hlotool.conformance.outcome import Status
 from hlotool.diagnostics import Diagnostic, HloError, define, reason_of
+from hlotool.process import read_plain
 
 NO_REPORT = define("T106", "no-conformance-report", "A file that is to be compared with is no JSON report of a run of "
                                                     "hlotool conform.")
@@ -68,8 +69,8 @@ def changes(old: Iterable[Record], new: Iterable[Record]) -> Changes:
 def read_report(path: pathlib.Path) -> list[Record]:
     """The records of a report that `--json` wrote. Raises HloError."""
     try:
-        report = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        report = json.loads(read_plain(path, NO_REPORT, "the report"))
+    except (ValueError, RecursionError) as error:
         raise _no_report(path, reason_of(error)) from error
     cases = report.get("cases") if isinstance(report, dict) else None
     if not isinstance(cases, list):

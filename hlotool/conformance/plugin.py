@@ -44,7 +44,7 @@ from hlotool.conformance.suites import DESCRIPTION, checked_names, descriptions,
 from hlotool.diagnostics import HloError, visible, visible_lines
 from hlotool.execution import describe_executor, executor_name, executor_names
 from hlotool.ops import OPS
-from hlotool.process import close_children, ends_at, seconds_in
+from hlotool.process import close_children, ends_at, note_progress, seconds_in
 from hlotool.text.folder_files import leads_out
 
 #: how failures show in the row of dots
@@ -155,6 +155,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         write(visible_lines(text, color=True), **how)
 
     terminal.write = seen
+
+
+#: questions of their own time limit that the cases of one file may ask between two reports
+_CASES_AT_ONCE = 20
 
 
 class _Suites(pytest.File):
@@ -427,6 +431,7 @@ class _Session:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self) -> None:
         self.describe_executors()
+        self._note_progress()
         close_children()  # the workers have their own, and a GPU's memory is taken whole
 
     @pytest.hookimpl(optionalhook=True)
@@ -434,6 +439,7 @@ class _Session:
         self.run.collected.update(ids)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._note_progress()
         if not self.reports:
             return
         record = getattr(report, "conformance", None)
@@ -441,6 +447,10 @@ class _Session:
             self.run.records[report.nodeid] = record
         elif report.failed and report.nodeid in self.run.collected:
             self.run.broken[report.nodeid] = str(report.longrepr)
+
+    def _note_progress(self) -> None:
+        """Tell who watches this process that xdist's processes go on, whose cases have limits of their own."""
+        note_progress(seconds=_CASES_AT_ONCE * self.selection.time_limit)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         close_children()

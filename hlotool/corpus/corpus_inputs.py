@@ -21,8 +21,8 @@ from hlotool.corpus.libraries import library
 from hlotool.corpus.result_tables import plain
 from hlotool.diagnostics import Diagnostic, HloError, reason_of, visible
 from hlotool.dumps import other_kind
-from hlotool.text.folder_files import files_below, files_fitting
-from hlotool.text.input_files import NO_FILES, SUFFIXES, UNREADABLE, read_stream
+from hlotool.text.folder_files import files_below, files_fitting, found_in, open_regular
+from hlotool.text.input_files import MOST_BYTES, NO_FILES, SUFFIXES, UNREADABLE, most_grown, read_stream
 
 #: suffixes of archives -> fsspec's name of the file system in them
 ARCHIVES = {".zip": "zip", ".tar": "tar", ".tar.gz": "tar", ".tgz": "tar"}
@@ -43,6 +43,10 @@ class CorpusInput:
     stamp: str = ""
     #: why it cannot be read, where that was found out when it was listed
     problem: str = ""
+    #: the folder of this machine that it was found in; None: somebody named it
+    folder: str | None = None
+    #: bytes of the archive that holds it
+    packed: int = 0
 
     @property
     def name(self) -> str:
@@ -55,7 +59,7 @@ class CorpusInput:
             raise _problem(NOT_LISTED, self.problem, self.name)
         try:
             with self._opened() as stream:
-                return read_stream(stream, self.name)
+                return read_stream(stream, self.name, min(MOST_BYTES, most_grown(self.packed)) if self.member else None)
         except HloError:
             raise
         except Exception as error:  # every store has exceptions of its own
@@ -63,8 +67,8 @@ class CorpusInput:
 
     def _opened(self) -> Any:
         if not self.member:
-            return _opened(self.protocol, self.path)
-        return _archive(self.protocol, self.path, self.stamp).open(self.member, "rb")
+            return _opened(self.protocol, self.path, self.folder)
+        return _archive(self.protocol, self.path, self.stamp, self.folder).open(self.member, "rb")
 
 
 #: environment variables by which libraries of stores find addresses, credentials, proxies and certificates
@@ -162,7 +166,9 @@ def _raised(error: OSError) -> None:
 def _local(path: str) -> CorpusInput:
     about = os.stat(path)
     stamp = f"{about.st_size}-{about.st_mtime_ns}"
-    return CorpusInput("file", os.path.abspath(path), path, size=about.st_size, stamp=stamp)
+    folder = found_in(path)
+    return CorpusInput("file", os.path.abspath(path), path, size=about.st_size, stamp=stamp,
+                       folder=folder and os.path.abspath(folder))
 
 
 def _of_info(protocol: str, info: dict[str, Any]) -> CorpusInput:
@@ -192,7 +198,7 @@ def _members(found: CorpusInput, is_named: bool) -> Iterator[CorpusInput]:
         yield found
         return
     try:
-        system = _archive(found.protocol, found.path, found.stamp)
+        system = _archive(found.protocol, found.path, found.stamp, found.folder)
         inside = [i for i in system.find("", detail=True).values()
                   if i["type"] == "file" and not _kind_of_archive(i["name"]) and _is_of_corpus(i["name"])]
     except HloError:
@@ -204,12 +210,13 @@ def _members(found: CorpusInput, is_named: bool) -> Iterator[CorpusInput]:
         yield replace(found, problem=said)
         return
     for info in sorted(inside, key=lambda i: (i.get("header_offset") or i.get("offset") or 0, i["name"])):
-        yield CorpusInput(found.protocol, found.path, found.place, info["name"], info.get("size") or 0, found.stamp)
+        yield CorpusInput(found.protocol, found.path, found.place, info["name"], info.get("size") or 0, found.stamp,
+                          folder=found.folder, packed=found.size)
 
 
-def _opened(protocol: str, path: str) -> BinaryIO:
+def _opened(protocol: str, path: str, folder: str | None = None) -> BinaryIO:
     if protocol == "file":
-        return open(path, "rb")
+        return open_regular(path, folder)
     opened: BinaryIO = _system(protocol).open(path, "rb")
     return opened
 
@@ -223,10 +230,10 @@ def _system(protocol: str) -> Any:
 
 # A compressed archive is read from its beginning for each member that lies before the last one: so it stays open.
 @functools.lru_cache(maxsize=2)
-def _archive(protocol: str, path: str, stamp: str) -> Any:
+def _archive(protocol: str, path: str, stamp: str, folder: str | None) -> Any:
     """The file system in an archive."""
     system = library("fsspec").get_filesystem_class(_kind_of_archive(path))
-    return system(fo=_opened(protocol, path), skip_instance_cache=True)
+    return system(fo=_opened(protocol, path, folder), skip_instance_cache=True)
 
 
 def grouped(inputs: Iterable[CorpusInput], most: int, most_bytes: int) -> Iterator[list[CorpusInput]]:

@@ -18,7 +18,7 @@ from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.dumps.codes import NO_CHAIN, NOT_A_DUMP
 from hlotool.dumps.dump_names import DumpName, dump_name, other_kind, without_suffix
 from hlotool.ir import HloModule, Source
-from hlotool.text.folder_files import files_below
+from hlotool.text.folder_files import files_below, open_regular
 from hlotool.text.input_files import SUFFIXES, Input, bytes_of, files_of, inputs_of, plain_text, uncompressed
 
 #: the line that MLIR prints in front of each dump of --mlir-print-ir-after-all
@@ -101,7 +101,7 @@ def _kind(file: str, is_dump: bool) -> str | None:
 def _looks_like_hlo(file: str) -> bool:
     """Return True if the beginning of a file may be HLO; a compressed or unreadable one may."""
     try:
-        with open(file, "rb") as stream:
+        with open_regular(file) as stream:
             head = stream.read(_SNIFFED)
     except OSError:
         return True

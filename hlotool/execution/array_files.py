@@ -22,6 +22,7 @@ from hlotool.execution.codes import BAD_ARRAYS
 from hlotool.ir import Shape
 from hlotool.ir.arrays import np
 from hlotool.process import available_memory
+from hlotool.text.input_files import most_grown
 
 #: arrays in one file
 _MOST_ARRAYS = 65536
@@ -66,6 +67,9 @@ def _arrays(file: IO[bytes], name: str) -> dict[str, Any]:
         taken = sum(i.file_size for i in infos)
         if taken > available_memory():
             raise _bad(name, f"its arrays take {format_bytes(taken)}, more than there may be")
+        if grown := next((i for i in infos if i.file_size > most_grown(min(i.compress_size, size))), None):
+            raise _bad(name, f"its array {grown.filename} grows from {grown.compress_size} to {grown.file_size} bytes; "
+                             "numpy.savez writes arrays without compression")
         for info in infos:
             with archive.open(info) as member:
                 key = info.filename.removesuffix(".npy")

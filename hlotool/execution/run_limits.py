@@ -24,7 +24,7 @@ from hlotool.diagnostics import format_bytes
 from hlotool.execution.sizes import bytes_of, leaves
 from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.ops import OPS, Cost, Freedom
-from hlotool.process import available_memory, free_memory, taken_memory, work_time
+from hlotool.process import available_memory, free_memory, note_progress, taken_memory, work_time
 
 #: seconds for one evaluation where nobody says otherwise
 DEFAULT_SECONDS = 60.0
@@ -69,6 +69,7 @@ class RunLimits:
         """Those that hold on this thread, for what begins now."""
         given = _SECONDS.get()
         seconds = DEFAULT_SECONDS if given is None else given
+        note_progress(seconds=seconds)
         return cls(seconds, work_time() + seconds)
 
     def check_time(self) -> None:

@@ -14,7 +14,6 @@ import importlib.metadata
 import json
 import os
 import sqlite3
-import stat
 import sys
 import time
 import zlib
@@ -30,6 +29,7 @@ from hlotool.linting.codes import INTERNAL, WORKER_DIED
 from hlotool.linting.files import FileFindings, LintJob
 from hlotool.linting.user_cache import cache_folder
 from hlotool.process import OwnFiles
+from hlotool.text.folder_files import open_regular
 
 #: bytes of all values, and of one when it is decompressed
 LARGEST, _LARGEST_VALUE = 256 << 20, 64 << 20
@@ -134,10 +134,10 @@ def key_of(path: str, job: LintJob) -> tuple[str, tuple[int, ...]] | None:
     if path == "-" or settings.plugins or not hasattr(job.reader, "__qualname__"):
         return None
     try:
-        with open(path, "rb") as file:
+        if not os.path.isfile(path):  # who opens a pipe, and closes it, ends its writer
+            return None
+        with open_regular(path) as file:
             about = os.fstat(file.fileno())
-            if not stat.S_ISREG(about.st_mode):
-                return None
             content = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None

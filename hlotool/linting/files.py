@@ -17,7 +17,7 @@ from hlotool.ir import HloModule, Source, no_collection
 from hlotool.linting.codes import INTERNAL, WORKER_DIED
 from hlotool.linting.linter import lint_module
 from hlotool.linting.settings import Settings
-from hlotool.text.folder_files import files_fitting
+from hlotool.text.folder_files import files_fitting, found_in, note_found
 from hlotool.text.input_files import Input, joined, read_inputs
 
 #: makes the module of an input, of HLO text by nothing but reading it; raises HloError
@@ -197,17 +197,20 @@ def _jobs_for(paths: Sequence[str]) -> int:
 
 def _in_processes(paths: Sequence[str], job: LintJob, number: int) -> Iterator[tuple[str, FileFindings]]:
     """Each path with its findings, as they are done; a process that dies costs one file."""
-    from hlotool.process import answers
+    from hlotool.process import answers, note_progress
 
     # The largest first, so that no process is left with a long one at the end.
     ordered, folder = _largest_first(paths), os.getcwd()
-    for at, found in answers("hlotool.linting.files:lint_file_in", [(folder, job, p) for p in ordered], number):
+    note_progress(max(map(_size, ordered), default=0))
+    questions = [(folder, job, path, found_in(path)) for path in ordered]
+    for at, found in answers("hlotool.linting.files:lint_file_in", questions, number):
         yield ordered[at], found if isinstance(found, FileFindings) else _lost(ordered[at], found)
 
 
-def lint_file_in(folder: str, job: LintJob, path: str) -> FileFindings:
+def lint_file_in(folder: str, job: LintJob, path: str, found: str | None) -> FileFindings:
     """The findings of a file whose path counts from a folder: what children are asked for."""
     os.chdir(folder)
+    note_found(path, found)
     try:
         return job(path)
     finally:
@@ -221,4 +224,8 @@ def _lost(path: str, reason: Exception) -> FileFindings:
 
 
 def _largest_first(paths: Iterable[str]) -> list[str]:
-    return sorted(paths, key=lambda p: -os.path.getsize(p) if os.path.isfile(p) else 0)
+    return sorted(paths, key=lambda p: -_size(p))
+
+
+def _size(path: str) -> int:
+    return os.path.getsize(path) if os.path.isfile(path) else 0

@@ -10,12 +10,13 @@ from hlotool.process.own_files import OwnFiles, read_plain
 from hlotool.process.pool import answers, processors
 from hlotool.process.safe_imports import safe_environment, safe_imports
 from hlotool.process.sandbox import SWITCH, granted_folder, sandbox_layers, scratch_folder
-from hlotool.process.supervision import can_supervise, note_progress, supervised
+from hlotool.process.supervision import STALLED, asking, can_supervise, note_progress, supervised
 from hlotool.process.user_program import UserProgram, end_user_programs
 from hlotool.process.work_clock import work_time
 from hlotool.process.worker import die_with_parent
 
 __all__ = [
+    "STALLED",
     "SWITCH",
     "TOO_DEEP",
     "TOO_LARGE",
@@ -27,6 +28,7 @@ __all__ = [
     "TimedOut",
     "UserProgram",
     "answers",
+    "asking",
     "available_memory",
     "bytes_in",
     "can_supervise",

@@ -30,12 +30,16 @@ from hlotool.process.ending import time_left
 from hlotool.process.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.process.frames import LENGTH_BYTES, framed, length_in
 from hlotool.process.memory import granted_memory
+from hlotool.process.plain_answers import plain_answer
 from hlotool.process.safe_imports import OWN_FOLDER, outside_current
 from hlotool.process.sandbox import is_wanted
+from hlotool.process.supervision import asking
 from hlotool.process.work_clock import Question
 
 #: seconds for a process to end by itself when nobody asks any more
 _PATIENCE = 1.0
+#: seconds from which on a limit is none: a command that makes no progress ends sooner
+_UNLIMITED = 1e6
 #: how a runtime says why it ends: F1121 is a fatal line of its log on a 21st of November
 _COMPLAINT = re.compile(r"ERROR|Check failed|what\(\)|^F\d{4} |bad_alloc|emory")
 #: how it says that there was not enough memory
@@ -77,7 +81,8 @@ class Child:
         with self._turn:
             if (timeout := time_left(timeout)) <= 0:
                 raise TimedOut("no time is left to ask")
-            word, *found = self._asked((task, arguments, memory or granted_memory()), timeout)
+            with asking(timeout if timeout < _UNLIMITED else 0.0):
+                word, *found = self._asked((task, arguments, memory or granted_memory()), timeout)
             self._has_answered = word != "crashed"
             if not self._has_answered:
                 raise self._crash(self._last_words(found[0]))
@@ -99,7 +104,11 @@ class Child:
         try:
             _send(process.stdin, question)
             size = length_in(self._receive(process.stdout, LENGTH_BYTES, limit))
-            return pickle.loads(self._receive(process.stdout, size, limit))
+            data = self._receive(process.stdout, size, limit)
+            return pickle.loads(data) if self.writable is None else plain_answer(data)
+        except pickle.UnpicklingError as error:
+            self.close()
+            raise Crashed(f"its answer is no value: {error}") from error
         except (BrokenPipeError, EOFError) as error:
             raise self._crash(self._last_words(process.wait())) from error
         except TimeoutError as error:

@@ -16,9 +16,10 @@ from typing import Any
 from hlotool.diagnostics import HloError
 from hlotool.process.child import Child
 from hlotool.process.failures import Crashed, OutOfMemory, Refusal, TimedOut
+from hlotool.process.supervision import note_progress
 
 #: seconds for a question that has no limit of its own
-_LONG = 1e6
+_LONG = 1e7
 
 
 def processors() -> int:
@@ -47,7 +48,9 @@ def answers(task: str, questions: Sequence[tuple[Any, ...]], processes: int) -> 
         threading.Thread(target=work, args=(child,), daemon=True).start()
     try:
         for _ in questions:
-            yield done.get()
+            answer = done.get()
+            note_progress()
+            yield answer
     finally:
         left.clear()
         for child in children:

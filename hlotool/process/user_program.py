@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from hlotool.process.supervision import asking
+
 #: seconds that the reaper has to end what the program left, before it is ended itself
 _PATIENCE = 2.0
 #: those that are running
@@ -47,7 +49,7 @@ class UserProgram:
         When this returns, the program and all that it started have ended. Raises OSError where it could not be started.
         """
         try:
-            with contextlib.suppress(subprocess.TimeoutExpired):
+            with contextlib.suppress(subprocess.TimeoutExpired), asking(seconds):
                 self._reaper.wait(seconds)
         finally:
             self.end()

@@ -52,12 +52,28 @@ def waited_by_all(process: int) -> float:
     return waited_by(process, is_with_threads=True) + below
 
 
+def run_by_threads(process: int) -> dict[str, float]:
+    """Return the seconds that each thread of a process, and of those below it, has run; nothing that is not told."""
+    found = {}
+    for one in (process, *descendants(process)):
+        with contextlib.suppress(OSError):
+            for name in os.listdir(f"/proc/{one}/task"):
+                found[f"{one}/{name}"] = _times(f"/proc/{one}/task/{name}/schedstat")[0]
+    return found
+
+
 def _waited(file: str) -> float:
+    return _times(file)[1]
+
+
+def _times(file: str) -> tuple[float, float]:
+    """Return the seconds that a thread has run, and waited for a processor."""
     try:
         with open(file, "rb") as opened:
-            return int(opened.read().split()[1]) / 1e9  # nanoseconds: run, waited; then how many times
-    except (OSError, IndexError, ValueError):  # it has ended, or the system does not tell
-        return 0.0
+            run, waited = opened.read().split()[:2]
+            return int(run) / 1e9, int(waited) / 1e9
+    except (OSError, ValueError):  # it has ended, or the system does not tell
+        return 0.0, 0.0
 
 
 class Question:

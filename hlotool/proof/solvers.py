@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.process import note_progress
 from hlotool.proof.codes import NO_SOLVER
 
 #: exponent and significand of the floats that bitwuzla's wheels know
@@ -46,6 +47,7 @@ def asked(text: str, unknowns: tuple[str, ...], effort: int = 4) -> Reply:
     """
     found = None
     for solver in (_bitwuzla, _z3):
+        note_progress(seconds=effort)
         with contextlib.suppress(ImportError):
             found = solver(text, unknowns, effort)
             if found.answer is not Decision.UNKNOWN:

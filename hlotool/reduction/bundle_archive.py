@@ -18,6 +18,7 @@ import json
 import re
 import stat
 import zipfile
+import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,7 @@ from hlotool.reduction.guilty_pass import GuiltyPass
 from hlotool.reduction.oracle import Failure, Interest, Observation, ReportedCode, Timeout, WrongResult
 from hlotool.reduction.state import read_rows, rows_as_bytes
 from hlotool.text import print_module
+from hlotool.text.input_files import most_grown
 
 FORMAT, VERSION = "hlotool-bundle", 1
 #: members and how many bytes each may have
@@ -95,7 +97,7 @@ class Bundle:
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, data in members.items():
                 # A date of its own would make two bundles of one failure differ.
-                archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED)
+                archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, _packing(data))
         return out.getvalue()
 
     def _about(self) -> dict[str, Any]:
@@ -104,6 +106,12 @@ class Bundle:
                 "test": {"kind": kind, **{f: getattr(self.test, f) for f in fields}},
                 "sign": self.sign, "said": self.said, "versions": self.versions, "flags": self.flags,
                 "command": self.command}
+
+
+def _packing(data: bytes) -> int:
+    """Return how to store a member: what would grow more than anybody reads is not compressed."""
+    is_read = len(data) <= most_grown(0) or len(data) <= most_grown(len(zlib.compress(data)))
+    return zipfile.ZIP_DEFLATED if is_read else zipfile.ZIP_STORED
 
 
 def can_bundle(test: Interest) -> bool:
@@ -154,7 +162,7 @@ def _unpacked(data: bytes, filename: str) -> dict[str, bytes]:
         infos = archive.infolist()
         names = [i.filename for i in infos]
         for info in infos:
-            _check_member(info, filename)
+            _check_member(info, len(data), filename)
         if len(set(names)) < len(names):
             raise _bad(filename, "a member stands in it twice")
         for name in ("bundle.json", "module.hlo"):
@@ -165,7 +173,8 @@ def _unpacked(data: bytes, filename: str) -> dict[str, bytes]:
         return {i.filename: _member(archive, i, filename) for i in infos}
 
 
-def _check_member(info: zipfile.ZipInfo, filename: str) -> None:
+def _check_member(info: zipfile.ZipInfo, size: int, filename: str) -> None:
+    """Raises HloError for a member of an archive of so many bytes that a bundle does not have."""
     if info.filename not in MEMBERS:
         raise _bad(filename, f"it holds {info.filename!r}, and a bundle holds {', '.join(MEMBERS)} only")
     mode = info.external_attr >> 16
@@ -176,6 +185,9 @@ def _check_member(info: zipfile.ZipInfo, filename: str) -> None:
     if info.file_size > MEMBERS[info.filename]:
         raise _bad(filename, f"its member {info.filename} takes {info.file_size} bytes; "
                              f"{MEMBERS[info.filename]} are the most")
+    if info.file_size > most_grown(min(info.compress_size, size)):
+        raise _bad(filename, f"its member {info.filename} grows from {info.compress_size} to {info.file_size} bytes; "
+                             "what was not made to cost time grows less")
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, filename: str) -> bytes:

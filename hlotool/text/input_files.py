@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -18,7 +18,8 @@ from typing import BinaryIO
 from hlotool.diagnostics import Diagnostic, HloError, define, nearest, reason_of
 from hlotool.grammars import terminal
 from hlotool.ir import Source
-from hlotool.text.folder_files import files_below, files_fitting
+from hlotool.text.folder_files import files_below, files_fitting, found_in, open_regular
+from hlotool.text.named_files import open_input
 from hlotool.text.tokens import ANY_COMMENT
 
 UNREADABLE = define("R001", "unreadable-file", "a file that is missing, may not be read or is not whole")
@@ -30,6 +31,8 @@ MOST_BYTES = 1 << 30
 #: of what decompresses: dumps shrink to a tenth or a fiftieth. What shrinks more was made to cost time, beyond so many
 #: bytes, whatever is in it
 _MOST_RATIO, _UNSUSPECTED = 300, 1 << 26
+#: hear how many bytes of a file were read; the last one is asked
+_HEARERS: list[Callable[[int], object]] = [lambda size: None]
 #: files of a folder that the name of a missing one is compared with
 _MOST_BESIDE = 2000
 #: suffixes of the files that are taken from a folder; a named file may have any
@@ -104,8 +107,10 @@ def _is_known(name: str) -> bool:
 def bytes_of(file: Path) -> bytes:
     """Return the contents of a file. Raises HloError (R001, R003)."""
     try:
-        with open(file, "rb") as stream:
-            return read_stream(stream, str(file))
+        folder = found_in(str(file))
+        begin, stream = open_input(file) if folder is None else (b"", open_regular(file, folder))
+        with stream:
+            return read_stream(stream, str(file), begin=begin)
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         said = f"{file} cannot be read: {reason_of(error)}"
         raise _problem(UNREADABLE, said, str(file), _named_alike(file)) from error
@@ -121,12 +126,19 @@ def _named_alike(file: Path) -> str:
     return f"did you mean {file.with_name(found[0])}?" if found else ""
 
 
-def read_stream(stream: BinaryIO | gzip.GzipFile, filename: str, most: int | None = None) -> bytes:
-    """Return all that a stream gives, in pieces, so that what gives without end (a device, a bomb) is stopped."""
-    parts, size, most = [], 0, MOST_BYTES if most is None else most
+def hear_reading(hear: Callable[[int], object]) -> None:
+    """Let a function hear how many bytes of a file were read until now, whenever some were."""
+    _HEARERS.append(hear)
+
+
+def read_stream(stream: BinaryIO | gzip.GzipFile, filename: str, most: int | None = None, begin: bytes = b"") -> bytes:
+    """Return all that a stream gives behind its beginning, in pieces: what gives without end is stopped, say a device.
+    """
+    parts, size, most = [begin], len(begin), MOST_BYTES if most is None else most
     while part := stream.read(1 << 22):
         parts.append(part)
         size += len(part)
+        _HEARERS[-1](size)
         if size > most:
             raise _problem(TOO_LARGE, f"more than {most >> 20} MiB to read", filename,
                            "a dump of that size is no module; is this file, or what is compressed in it, another one?")
@@ -182,10 +194,15 @@ def uncompressed(data: bytes, filename: str) -> bytes:
     if data.startswith(_GZIP):
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-                data = read_stream(stream, filename, min(MOST_BYTES, max(_UNSUSPECTED, _MOST_RATIO * len(data))))
+                data = read_stream(stream, filename, min(MOST_BYTES, most_grown(len(data))))
         except (OSError, EOFError, zlib.error) as error:
             raise _problem(UNREADABLE, f"{filename} is not a whole gzip file: {error}", filename) from error
     return data
+
+
+def most_grown(packed: int) -> int:
+    """Return the bytes that so many compressed ones may hold."""
+    return max(_UNSUSPECTED, _MOST_RATIO * packed)
 
 
 def plain_text(text: str) -> str:

@@ -13,6 +13,7 @@ from hlotool.ir import HloInstruction, HloModule
 from hlotool.ir.arrays import np
 from hlotool.linting import lint
 from hlotool.passes.cost import module_cost
+from hlotool.process import read_plain
 from hlotool.view.codes import NO_VALUES
 
 #: rounds of a loop that are told one by one; the rest is in the first line
@@ -31,13 +32,8 @@ class Values:
 
 def read_values(path: str) -> Values:
     """Return the values in a file of `run --trace` (.npz) or `isolate --format json`. Raises HloError (R110, R150)."""
-    try:
-        with open(path, "rb") as file:
-            begin = file.read(2)
-            data = begin + file.read() if begin[:1] in b"{[\n " else b""
-    except OSError as error:
-        raise HloError([Diagnostic(NO_VALUES, f"{path} cannot be read: {error.strerror}", filename=path)]) from error
-    if not data:
+    data = read_plain(Path(path), NO_VALUES, "the values")
+    if data[:1] not in (b"{", b"[", b"\n", b" "):
         from hlotool.execution import read_array_file
 
         return Values(read_array_file(path))

@@ -72,6 +72,17 @@ def test_what_never_ends_is_not_read(tmp_path: pathlib.Path) -> None:
         read_array_file(tmp_path)
 
 
+def test_what_grows_more_than_files_do_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hlotool.text.input_files._UNSUSPECTED", 1 << 16)
+    array = np.zeros(1 << 18, np.float32)
+    packed, plain = io.BytesIO(), io.BytesIO()
+    np.savez_compressed(packed, x=array)
+    np.savez(plain, x=array)
+    with pytest.raises(HloError, match=r"x\.npy grows from \d+ to 1048704 bytes"):
+        read_array_file(packed.getvalue(), "x.npz")
+    assert not read_array_file(plain.getvalue(), "x.npz")["x"].any()
+
+
 def test_good_files_are_arrays() -> None:
     out = io.BytesIO()
     np.savez(out, arg2=np.array([2]), arg10=np.array([10]), arg02=np.array([2.5]), **{"a\u00b2": np.array([0])})

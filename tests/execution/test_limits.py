@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import pathlib
 import signal
@@ -14,6 +15,8 @@ from waiting import PATIENCE, wait_until
 import hlotool
 from hlotool.cli import main
 from hlotool.cli.commands import COMMANDS
+from hlotool.cli.limits import _stalled_after
+from hlotool.cli.parsers import parser_of
 from hlotool.diagnostics import HloError
 from hlotool.process import bytes_in
 
@@ -78,6 +81,16 @@ def planted(work: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_what_ends_a_command_has_a_code(work: str, arguments: list[str], code: str) -> None:
     done = planted(work, *arguments)
     assert done.returncode == 2 and f"error[{code}]" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_every_command_ends_that_makes_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    sooner = f"import hlotool.process\nhlotool.process.STALLED = 0.5\n{PLANTED}"
+    monkeypatch.setattr(sys.modules[__name__], "PLANTED", sooner)
+    done = planted("import re; re.match('(a*)*b', 'a' * 60)")
+    assert done.returncode == 2 and "error[E113]: no progress within 0.5 s of processor time" in done.stderr
+    for command in sorted(COMMANDS):
+        defaults = {action.dest: action.default for action in parser_of(command, command)._actions}
+        assert defaults.get("command_time_limit") is None and _stalled_after(argparse.Namespace(**defaults)) == 60
 
 
 def test_the_exit_code_of_the_work_is_the_commands() -> None:

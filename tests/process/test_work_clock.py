@@ -9,11 +9,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from hlotool.process import Child, TimedOut, supervised, work_time
+from hlotool.diagnostics import Diagnostic
+from hlotool.process import Child, TimedOut, note_progress, supervised, work_time
 from hlotool.process.work_clock import waited_by, waited_by_all
 
 can_tell = pytest.mark.skipif(not pathlib.Path("/proc/self/schedstat").exists() or not hasattr(os, "fork"),
@@ -85,18 +86,67 @@ def test_a_child_that_gets_no_processor_has_not_used_up_its_time() -> None:
 
 @can_tell
 def test_a_command_that_gets_no_processor_has_not_used_up_its_time() -> None:
+    with busy_processor():
+        assert watched(lambda: work_for(0.3), 0.9, None) == (7, [])
+
+
+def watched(work: Callable[[], object], seconds: float | None, stalled: float | None) -> tuple[int, list[Diagnostic]]:
+    """Return the exit code of work that ends with 7, and what was told."""
     def working() -> int:
-        work_for(0.3)
-        os._exit(7)
+        try:
+            work()
+        finally:
+            os._exit(7)
+
+    told: list[Diagnostic] = []
+
+    def tell(found: Diagnostic) -> int:
+        told.append(found)
+        return 2
 
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.getsignal(number) for number in numbers]
     try:
-        with busy_processor():
-            assert supervised(working, 0.9, lambda found: 2) == 7
+        return supervised(working, seconds, tell, stalled), told
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
+
+
+def several_steps() -> None:
+    for _ in range(6):
+        work_for(0.3)
+        note_progress()
+
+
+def a_large_file() -> None:
+    note_progress(1 << 20)
+    work_for(1.5)
+
+
+def a_question(code: str, timeout: float) -> None:
+    child = Child({})
+    try:
+        child.ask("builtins:exec", code, timeout=timeout)
+    finally:
+        child.close()
+
+
+@can_tell
+@pytest.mark.parametrize("work", [
+    lambda: time.sleep(2), several_steps, a_large_file, lambda: a_question(WORK.format(1.5), 600)],
+    ids=["waits", "steps", "large file", "question with a limit of its own"])
+def test_honest_work_without_a_time_limit_ends_by_itself(work: Callable[[], object]) -> None:
+    assert watched(work, None, 0.8) == (7, [])
+
+
+@can_tell
+@pytest.mark.parametrize("work", [lambda: work_for(600), lambda: a_question(WORK.format(600), 1e7)],
+                         ids=["itself", "a child"])
+def test_a_command_without_progress_ends(work: Callable[[], object]) -> None:
+    code, told = watched(work, None, 0.4)
+    assert code == 2 and [(d.code, d.message.split(";")[0]) for d in told] == [
+        ("E113", "no progress within 0.4 s of processor time")]
 
 
 def test_of_a_process_that_is_gone_nothing_is_known() -> None:

@@ -205,6 +205,23 @@ def test_a_size_that_lies_is_seen() -> None:
         read_bundle(bytes(data), "x.zip")
 
 
+def test_what_grows_more_than_files_do_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hlotool.text.input_files._UNSUSPECTED", 1 << 16)
+    grown = made(issue__md=b"\0" * (1 << 20))
+    with pytest.raises(HloError, match=r"issue\.md grows from \d+ to 1048576 bytes"):
+        read_bundle(grown, "x.zip")
+    lying = bytearray(grown)
+    at = lying.rfind(b"issue.md") - 46
+    lying[at + 20:at + 24] = (1 << 30).to_bytes(4, "little")  # the size when compressed
+    with pytest.raises(HloError, match=r"issue\.md"):
+        read_bundle(bytes(lying), "x.zip")
+    zeros = [[np.zeros(1 << 18, np.float32)]]
+    text = TEXT.replace("f32[2]", f"f32[{1 << 18}]")
+    own = Bundle(Candidate(hlotool.parse(text), zeros), WrongResult("reference", "stablehlo"), "wrong").as_bytes()
+    found = read_bundle(own, "own.zip").candidate.rows
+    assert found is not None and not found[0][0].any()
+
+
 def test_commands_are_not_bundled() -> None:
     assert not can_bundle(Command(("true",))) and can_bundle(ReportedCode("W101"))
 
