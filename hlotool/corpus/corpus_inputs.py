@@ -216,7 +216,7 @@ def _members(found: CorpusInput, is_named: bool) -> Iterator[CorpusInput]:
 
 def _opened(protocol: str, path: str, folder: str | None = None) -> BinaryIO:
     if protocol == "file":
-        return open_regular(path, folder)
+        return open(path, "rb") if folder is None else open_regular(path, folder)
     opened: BinaryIO = _system(protocol).open(path, "rb")
     return opened
 

@@ -47,10 +47,11 @@ class _Values(pickle.Unpickler):
 
 
 def _is_of_values(module: str) -> bool:
-    """Return True if classes of values lie in a module, which is imported already or a part of hlotool."""
-    room = module.split(".")[1:2]
-    return (module in sys.modules and module.split(".", maxsplit=1)[0] in ("numpy", "ml_dtypes")) or (
-        module.startswith("hlotool.") and room[0] in _ROOMS)
+    """Return True if classes of values lie in a module; one of a library's inner modules must be imported already."""
+    first, *room = module.split(".")
+    if first in ("numpy", "ml_dtypes"):
+        return not room or module in sys.modules
+    return first == "hlotool" and room[:1] != [] and room[0] in _ROOMS
 
 
 def _is_value(found: Any) -> bool:

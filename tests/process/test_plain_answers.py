@@ -97,7 +97,14 @@ def test_a_child_that_answers_with_something_else_has_crashed(child: Child) -> N
     assert child.ask("operator:add", 1, 2, timeout=60) == 3
 
 
-def test_classes_of_values_are_those_of_loaded_libraries() -> None:
-    assert "numpy" in sys.modules
+def test_a_process_that_has_loaded_no_library_reads_values() -> None:
+    code = ("import pickle, sys\nfrom hlotool.process.plain_answers import plain_answer\n"
+            "assert 'ml_dtypes' not in sys.modules\nprint([v.dtype for v in plain_answer(sys.stdin.buffer.read())])")
+    data = pickle.dumps([ml_dtypes.bfloat16(2.5), np.ones(1, ml_dtypes.float8_e5m2), np.ones(1, np.int32)])
+    done = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, check=True)
+    assert done.stdout.decode().split() == ["[dtype(bfloat16),", "dtype(float8_e5m2),", "dtype('int32')]"]
+
+
+def test_functions_of_libraries_are_no_values() -> None:
     with pytest.raises(pickle.UnpicklingError, match="which is no value"):
         plain_answer(named("numpy.testing", "assert_equal"))
