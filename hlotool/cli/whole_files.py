@@ -82,11 +82,11 @@ def write_whole(path: Path, data: bytes, *, read: bytes | None = None) -> None:
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        before = target.stat()
+        before = path.stat()  # a pipe that /dev/stdout leads to has no name of its own
     except FileNotFoundError:
         before = None
     if before is not None and not stat.S_ISREG(before.st_mode):  # /dev/stdout, a named pipe: nothing to replace
-        _write_into(path, target, before.st_mode, data)
+        _write_into(path, before.st_mode, data)
         return
     if before is not None:
         if before.st_nlink > 1:
@@ -114,12 +114,12 @@ def write_whole(path: Path, data: bytes, *, read: bytes | None = None) -> None:
         raise
 
 
-def _write_into(path: Path, target: Path, mode: int, data: bytes) -> None:
+def _write_into(path: Path, mode: int, data: bytes) -> None:
     """Write to what is no regular file. Raises HloError (R120) for a pipe that nobody reads: it would wait for ever."""
     until = time.monotonic() + _WAIT_FOR_READER
     while True:
         try:
-            handle = os.open(target, os.O_WRONLY | os.O_CLOEXEC | (os.O_NONBLOCK if stat.S_ISFIFO(mode) else 0))
+            handle = os.open(path, os.O_WRONLY | os.O_CLOEXEC | (os.O_NONBLOCK if stat.S_ISFIFO(mode) else 0))
             break
         except OSError as error:
             if error.errno != errno.ENXIO or not stat.S_ISFIFO(mode):

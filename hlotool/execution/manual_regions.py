@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -40,9 +40,12 @@ _BORDERS = _ENTRIES | _EXITS
 
 _MESH = re.compile(r'([\w.]+|"[^"]*") = #sdy\.mesh<\[([^\]\[]*)\](?:, device_ids=\[([0-9, ]*)\])?>')
 _AXIS = re.compile(r'"([^"]*)"=([0-9]{1,7})')
-_VALUE = re.compile(r'<@([\w.]+|"[^"]*"), \[([^\]\[]*)\]>')
-_DIMENSION = re.compile(r"\{([^{}]*)\}")
+_VALUE = re.compile(r'<@([\w.]+|"[^"]*"), \[([^\]\[]*)\](?:, (?:replicated|unreduced)=\{[^{}]*\})*>')
+#: a dimension: the axes that it is split over, open to more of them or not, and how urgent that is
+_DIMENSION = re.compile(r"\{([^{}]*)\}(?:p\d+)?")
 _NAME = re.compile(r'"([^"]*)"')
+#: an axis or a part of it: `"a"`, or `"a":(2)4`, which is 4 of it behind 2 before
+_PIECE = re.compile(r'"([^"]*)"(?::\((\d{1,7})\)(\d{1,7}))?')
 
 
 class NotSplit(ValueError):
@@ -200,18 +203,47 @@ def _of_axes(mesh: re.Match[str] | None, text: str, manual: set[str], partitions
     order = [int(d) for d in mesh[3].split(",")] if mesh[3] else list(range(partitions))
     if sorted(order) != list(range(partitions)):
         raise NotSplit("the mesh names other devices")
-    dimensions = [_NAME.findall(d) for d in _DIMENSION.findall(text)]
-    if ", ".join("{" + ", ".join(f'"{a}"' for a in d) + "}" for d in dimensions) != text or any(
-            a not in axes for d in dimensions for a in d):
-        raise NotSplit("dimensions that are split over parts of axes, or are open")
     # Of axes that the region leaves to the partitioner each device computes all.
-    dimensions = [[a for a in d if a in manual] for d in dimensions]
+    dimensions = [[p for p in pieces if p.axis in manual] for pieces in _pieces(text, axes)]
     parts: dict[int, Part] = {}
     for number, device in enumerate(order):
         place = dict(zip(axes, np.unravel_index(number, tuple(axes.values())), strict=True))
-        parts[device] = tuple((int(np.ravel_multi_index([place[a] for a in d], [axes[a] for a in d])) if d else 0,
-                               math.prod(axes[a] for a in d)) for d in dimensions)
+        parts[device] = tuple((int(np.ravel_multi_index([p.index(place[p.axis]) for p in d], [p.size for p in d]))
+                               if d else 0, math.prod(p.size for p in d)) for d in dimensions)
     return [parts[d] for d in range(partitions)]
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """An axis of a mesh, or a part of it: `size` places, each of them `stride` devices of the axis."""
+
+    axis: str
+    size: int
+    stride: int = 1
+
+    def index(self, place: int) -> int:
+        """Return the number of the place of a device that is at `place` of the whole axis."""
+        return place // self.stride % self.size
+
+
+def _pieces(text: str, axes: Mapping[str, int]) -> list[list[_Piece]]:
+    """The axes that each dimension is split over. Raises NotSplit."""
+    found = []
+    for dimension in _DIMENSION.findall(text):
+        written = [entry for entry in dimension.split(", ") if entry not in ("", "?")]
+        pieces = [_PIECE.fullmatch(entry) for entry in written]
+        if any(p is None or p[1] not in axes for p in pieces):
+            raise NotSplit(f"a dimension that is split over {dimension}")
+        found.append([_piece(p[1], axes[p[1]], int(p[2] or 1), int(p[3] or axes[p[1]])) for p in pieces if p])
+    if _DIMENSION.sub("", text).strip(", "):
+        raise NotSplit(f"dimensions that are split over {text}")
+    return found
+
+
+def _piece(axis: str, whole: int, before: int, size: int) -> _Piece:
+    if before * size < 1 or whole % (before * size):
+        raise NotSplit(f"the part ({before}){size} does not divide the axis {axis} of {whole}")
+    return _Piece(axis, size, whole // (before * size))
 
 
 def _frontend(attributes: Any, name: str) -> str:

@@ -153,6 +153,15 @@ class ReplicaGroups(metaclass=Interned):
             return _rows(self.iota)
         return _of_mesh(self, self.mesh) if self.mesh is not None else self.groups
 
+    def listed(self) -> ReplicaGroups:
+        """Return the same groups as a list; an iota or a mesh that cannot be listed as it is."""
+        if self.iota is None and self.mesh is None:
+            return self
+        try:
+            return ReplicaGroups(self.lists())
+        except UnlistedDevicesError:
+            return self
+
 
 @functools.lru_cache(64)
 def _of_mesh(groups: ReplicaGroups, mesh: Mesh) -> tuple[tuple[int, ...], ...]:

@@ -76,18 +76,19 @@ def _reduced(to_apply: Callee, parts: Sequence[Array]) -> Array:
 
 
 def _emit_all_reduce(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    found = []
+    """One operation for all operands, in the element type that the computation adds in."""
     region = instruction.attributes["to_apply"]
-    # One operation an operand: their element types may differ, and StableHLO's computation takes one.
     root = region.root.shape
     results = instruction.shape.elements if instruction.shape.is_tuple else (instruction.shape,)
-    for result, operand, value in zip(results, instruction.operands, operands, strict=True):
-        # The computation decides the type that is added in, which StableHLO wants all around.
-        wide = operand.shape.with_element_type(root.element_type) if root.is_array else operand.shape
-        given = value if wide is operand.shape else e.op("stablehlo.convert", [value], wide)
-        sum_ = e.op("stablehlo.all_reduce", [given], wide, group_attributes(instruction), [e.region(region)])
-        found.append(sum_ if result.compatible(wide) else e.op("stablehlo.convert", [sum_], result))
-    return found[0] if len(found) == 1 else tuple(found)
+    given = [o.shape.without_layout() for o in instruction.operands]
+    wide = [s.with_element_type(root.element_type) for s in given] if root.is_array else given
+    values = [v if s is w else e.op("stablehlo.convert", [v], w) for v, s, w in zip(operands, given, wide, strict=True)]
+    whole = Shape.tuple(*wide) if instruction.shape.is_tuple else wide[0]
+    made = e.op("stablehlo.all_reduce", values, whole, group_attributes(instruction), [e.region(region)])
+    sums = made if isinstance(made, tuple) else (made,)
+    found = [v if r.compatible(w) else e.op("stablehlo.convert", [v], r)
+             for v, r, w in zip(sums, results, wide, strict=True)]
+    return tuple(found) if instruction.shape.is_tuple else found[0]
 
 
 def _lift_all_reduce(r: Reader) -> HloInstruction:

@@ -265,11 +265,39 @@ def _lift_sharding_group(r: Reader) -> HloInstruction:
         "frontend_attributes": FrontendAttributes((("xla.sdy.sharding_group_id", f'"{r.text("group_id")}"'),))})
 
 
+def _lift_barrier(r: Reader) -> HloInstruction:
+    """Shardy's end of propagation as the call that XLA makes of it.
+
+    Source: XLA, xla/service/spmd/shardy/sdy_round_trip/export_ops.cc.
+    """
+    direction = ("xla.sdy.allowed_direction", f'"{r.text("allowed_direction")}"')
+    return r.add("custom-call", r.shape(), r.operands(), {
+        "custom_call_target": "xla.sdy.PropagationBarrier", "custom_call_has_side_effect": True,
+        "frontend_attributes": FrontendAttributes((direction,))})
+
+
+def _lift_edge(r: Reader) -> HloInstruction:
+    """A value that Shardy marks for its propagation alone, as the value; with a sharding, as a constraint."""
+    return _lift_constraint(r) if r.has("sharding") else r.operands()[0]
+
+
+def _lift_named_computation(r: Reader) -> HloInstruction:
+    """Shardy's named computation, which is a function call, as a call of its region."""
+    body = r.computation(0, r.string("name") or "named_computation")
+    marks = tuple((f"xla.sdy.{which}", _escaped(r.text(which))) for which in ("in_shardings", "out_shardings")
+                  if r.has(which))
+    return r.add("call", r.shape(), r.operands(), {
+        "to_apply": body, **({"frontend_attributes": FrontendAttributes(marks)} if marks else {})})
+
+
 #: operations that change how a value is sharded and not the value.
 #: Source: XLA, xla/service/spmd/shardy/stablehlo_round_trip/export_ops.cc
 _RESHARDING = ("sdy.sharding_constraint", "sdy.reshard", "sdy.all_gather", "sdy.all_slice", "sdy.all_to_all",
-               "sdy.collective_permute", "sdy.all_reduce", "sdy.reduce_scatter")
+               "sdy.collective_permute", "sdy.all_reduce", "sdy.reduce_scatter", "sdy.sharded_to_unreduced",
+               "sdy.replicated_to_unreduced")
 _SHARDY_LIFTS |= {**dict.fromkeys(_RESHARDING, _lift_constraint), "sdy.sharding_group": _lift_sharding_group,
+                  **dict.fromkeys(("sdy.data_flow_edge", "sdy.func_data_flow_edge"), _lift_edge),
+                  "sdy.propagation_barrier": _lift_barrier, "sdy.named_computation": _lift_named_computation,
                   "sdy.manual_computation": _lift_manual_computation}
 
 
@@ -339,6 +367,6 @@ _UNCHANGED = _ALONE | {"ShardBarrierFrom", "ShardBarrierTo"}
 #: custom calls that only mark a value; the frameworks' sharding annotations and buffer marks
 TARGETS: dict[str, Any] = dict.fromkeys(
     (*sorted(_UNCHANGED), "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint", "Pin", "Unpin",
-     "PinToDevice"), lambda operand, *_: operand)
+     "PinToDevice", "xla.sdy.PropagationBarrier"), lambda operand, *_: operand)
 TARGETS["xla.sdy.ShardingGroup"] = lambda operand: ()
 _MARKERS = frozenset(TARGETS)

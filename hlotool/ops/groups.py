@@ -31,9 +31,14 @@ def channel_attributes(instruction: HloInstruction) -> dict[str, str]:
     return {"channel_handle": f"#stablehlo.channel_handle<handle = {channel}, type = 1>"}
 
 
-#: with which values groups and channels come back: a list of groups as the same groups
+def _comes_back(groups: ReplicaGroups, _: HloInstruction) -> bool:
+    """Return True for a list of groups that have members; an iota and the axes of a mesh are written as a list."""
+    return groups.iota is None and groups.mesh is None and all(groups.groups)
+
+
+#: with which values groups and channels come back
 GROUPED: dict[str, Callable[[Any, HloInstruction], bool]] = {
-    "channel_id": lambda channel, _: channel > 0, "replica_groups": lambda groups, _: all(groups.lists())}
+    "channel_id": lambda channel, _: channel > 0, "replica_groups": _comes_back}
 
 
 def lifted_attributes(r: Reader) -> dict[str, Any]:

@@ -16,10 +16,12 @@ from hlotool.stablehlo.loss_report import Loss, LossRecord, LossReport
 from hlotool.stablehlo.mlir_input import is_dictionary, read_program, read_unverified
 from hlotool.stablehlo.options import LiftOptions
 from hlotool.stablehlo.simpler_operations import in_simpler_operations
+from hlotool.stablehlo.single_operands import with_single_operands
 
 __all__ = [
     "Conversion", "LiftOptions", "Loss", "LossRecord", "LossReport", "TextForm", "artifact_versions", "convert",
     "from_stablehlo", "in_file", "in_simpler_operations", "is_dictionary", "module_of_input", "program_bytes",
     "program_text", "read", "read_all", "read_artifact", "read_program", "read_unverified", "refined", "to_bytecode",
-    "to_stablehlo", "with_readable_kernels", "without_chlo", "write_artifact",
+    "to_stablehlo", "with_readable_kernels", "with_single_operands", "without_chlo",
+    "write_artifact",
 ]

@@ -10,6 +10,7 @@ from hlotool.stablehlo import codes
 from hlotool.stablehlo.context import load_quantisation, make_context
 from hlotool.stablehlo.expansion import copied, run_passes
 from hlotool.stablehlo.isolated import HAS_CHILD, bytecode_from_outside
+from hlotool.stablehlo.single_operands import with_single_operands
 
 #: first bytes of MLIR bytecode, and the producer that marks a portable artifact
 BYTECODE_MAGIC = b"ML\xefR"
@@ -17,6 +18,8 @@ ARTIFACT_MARK = b"StableHLO_v"
 
 #: operations that are named when several are too new for a version
 _MOST = 20
+#: the first version whose all_reduce takes several operands
+_SEVERAL_OPERANDS = (1, 5, 0)
 #: the operation that a pass could not write
 _ILLEGAL = re.compile(r"failed to legalize operation '(?:vhlo\.)?([\w.\-]+?)(?:_v\d+)?'")
 
@@ -79,6 +82,8 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _prepared(module: Any, target: str) -> Any:
     """A copy in operations of StableHLO alone, and where possible in those of the version."""
     copy = without_chlo(module)
+    if _numbers(target) < _SEVERAL_OPERANDS:
+        with_single_operands(copy)
     run_passes(copy, f"stablehlo-compatibility-expander{{target={target}}}")
     return copy
 

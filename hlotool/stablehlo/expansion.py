@@ -19,7 +19,7 @@ from typing import Any
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import UNBOUNDED, Shape
 from hlotool.stablehlo import codes
-from hlotool.stablehlo.strings import string_of
+from hlotool.stablehlo.strings import attributes_of, string_of
 from hlotool.stablehlo.types import DYNAMIC, NoType, Types
 
 #: how the target of a custom call begins that stands for an operation while a pass runs
@@ -214,9 +214,7 @@ def _protect(program: Any, names: Collection[str]) -> None:
     found: list[Any] = []
     _walk(program, lambda operation: found.append(operation) if operation.name in names else None)
     for operation in found:
-        given = operation.attributes
-        # Iteration gives names, or in older bindings pairs.
-        attributes = {name: given[name] for name in (n if isinstance(n, str) else n.name for n in given)}
+        attributes = attributes_of(operation)
         attributes["call_target_name"] = ir.StringAttr.get(KEPT + operation.name, program.context)
         with operation.location, ir.InsertionPoint(operation):
             call = ir.Operation.create("stablehlo.custom_call", [r.type for r in operation.results],

@@ -267,6 +267,9 @@ class Exporter:
             value = self._in_flight(instruction, value)
         if record.lowering.parts is not None and (case := record.lowering.parts(instruction)):
             self._notes.lose(codes.OTHER_MEANING, instruction, case)
+        if "combinable" in record.flags and written.last is not None and len(written.last.results) < len(operands):
+            self._notes.lose(codes.LOST_OPERATION, instruction,
+                             f"{instruction.opcode} became one for each of its operands")
         if (found is not NOTHING or written.last is None or written.is_inlined or is_expanded(instruction, written)
                 or self._notes.said(instruction.shape) or self._notes.is_awaited(instruction)):
             self._notes.note(instruction, value, operands, written, found)
@@ -354,6 +357,9 @@ class Exporter:
                 del marks[name]
         if SHARDING in marks and [r.type for r in last.results] != list(self.types.leaves(instruction.shape)):
             del marks[SHARDING]
+            if instruction is not self.module.entry.root:  # the sharding of the program's result is beside the function
+                self._notes.lose(codes.LOST_ATTRIBUTE, instruction,
+                                 f"sharding={value_text('sharding', instruction.attributes['sharding'])}")
         for name, text in marks.items():
             last.attributes[name] = self.attribute(text)
 

@@ -194,12 +194,13 @@ class Importer:
         computation.root = root
 
     def _sharded(self, scope: Scope, result: HloInstruction, sharding: Sharding) -> HloInstruction:
-        """A result with its sharding: an instruction of its own where the value has another one, or is a parameter.
+        """A result with its sharding: an instruction of its own where the value has another one or is a parameter.
 
+        Or a custom call, to which a sharding is a part of what it says: Shardy's FuncResultSharding has none.
         Source: XLA, mlir_hlo_to_hlo.cc, which wraps the value in a tuple and takes it out again.
         """
         own = result.attributes.get("sharding")
-        if own is None and result.opcode != "parameter":
+        if own is None and result.opcode not in ("parameter", "custom-call"):
             result.attributes = result.attributes | {"sharding": sharding}
         if result.attributes.get("sharding") == sharding:
             return result

@@ -23,6 +23,7 @@ from hlotool.ir import (
     Kind,
     Literal,
     Raw,
+    ReplicaGroups,
     Shape,
     cycles,
     kind_of,
@@ -141,7 +142,8 @@ class Restorer:
             made.attributes = Attributes({n: v for n, v in made.attributes.items() if n not in absent.split(",")})
         if "control-predecessors" in lost:
             self._after.append((made, computation, lost.pop("control-predecessors")))
-        read = {name: found for name, text in lost.items() if (found := _read(name, text)) is not None}
+        read = {name: found for name, text in lost.items()
+                if (found := _read(name, text)) is not None and not _contradicts(found, made.attributes.get(name))}
         if read:
             made.attributes = made.attributes | read
 
@@ -223,6 +225,11 @@ def _read(name: str, text: str, *, is_inside: bool = True) -> Any:
         return read_value(KINDS.get(name, Kind.RAW), text, name)
     except PhraseError:
         return None
+
+
+def _contradicts(lost: Any, own: Any) -> bool:
+    """Return True for groups of devices that are not those of the operation: another program has changed it."""
+    return isinstance(lost, ReplicaGroups) and isinstance(own, ReplicaGroups) and lost.listed() != own.listed()
 
 
 def _with_layouts(shape: Shape, text: str) -> Shape:

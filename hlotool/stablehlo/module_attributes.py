@@ -21,6 +21,7 @@ from hlotool.ir import (
     Shape,
     Sharding,
 )
+from hlotool.ops import OPS
 from hlotool.ops.lowering import string
 from hlotool.proto import read_sharding
 from hlotool.stablehlo import codes
@@ -67,8 +68,22 @@ def operation_attributes(instruction: HloInstruction, name: str) -> dict[str, st
     found = _frontend(frontend)
     sharding = instruction.attributes.get("sharding")
     if isinstance(sharding, Sharding):
-        found[SHARDING] = _text(sharding)
+        found[SHARDING] = _text(_of_operation(sharding, instruction))
     return found
+
+
+def _of_operation(sharding: Sharding, instruction: HloInstruction) -> Sharding:
+    """Return the sharding of an instruction as that of an operation, which has a value for each leaf.
+
+    A tuple of one is one value. To a collective of several values XLA gives one sharding, which counts for all.
+    Source: XLA, mlir_hlo_to_hlo.cc, AllReduceOp and AllGatherOp.
+    """
+    parts = sharding.elements
+    if sharding.kind != "tuple" or not instruction.shape.is_tuple or not parts:
+        return sharding
+    record = OPS.get(instruction.opcode)
+    is_joint = record is not None and "combinable" in record.flags and len(set(parts)) == 1
+    return parts[0] if len(parts) == 1 or is_joint else sharding
 
 
 def argument_attributes(parameters: Sequence[HloInstruction], module: HloModule | None) -> list[dict[str, str]]:
@@ -83,7 +98,14 @@ def argument_attributes(parameters: Sequence[HloInstruction], module: HloModule 
 
 
 def result_attributes(root: HloInstruction) -> list[dict[str, str]]:
-    """A dictionary for each leaf of the result."""
+    """A dictionary for each leaf of the result.
+
+    A call of Shardy's has its sharding itself; beside a function's result a sharding of HLO alone makes XLA take the
+    older partitioner, which knows no call of Shardy's. Source: XLA, hasGspmdAttrsOrOps.
+    """
+    frontend = root.attributes.get("frontend_attributes")
+    if root.opcode == "custom-call" and frontend is not None and SHARDY_SHARDING in dict(frontend.entries):
+        return [{} for _ in root.shape.leaves()]
     return [_sharded(s) for s in _spread(root)]
 
 

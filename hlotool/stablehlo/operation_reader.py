@@ -17,7 +17,7 @@ from hlotool.ops.lowering import shortest
 from hlotool.stablehlo.attribute_values import AttributeValues
 from hlotool.stablehlo.dense_elements import read_dense
 from hlotool.stablehlo.module_attributes import read_sharding_attribute
-from hlotool.stablehlo.strings import text_of
+from hlotool.stablehlo.strings import attributes_of, text_of
 from hlotool.stablehlo.types import Types
 
 
@@ -51,8 +51,7 @@ class OperationReader:
 
     def attributes(self) -> tuple[str, ...]:
         """Return the names of all attributes."""
-        # Iteration gives names, or in older bindings pairs.
-        return tuple(n if isinstance(n, str) else n.name for n in self._attributes)
+        return tuple(attributes_of(self._operation))
 
     def _get(self, attribute: str) -> Any:
         return self._attributes.get(attribute)

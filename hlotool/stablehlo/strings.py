@@ -32,3 +32,10 @@ def attribute_of(ir: Any, text: str, context: Any = None) -> Any:
 def type_of(ir: Any, text: str) -> Any:
     """The type that a text spells, under the same rules."""
     return ir.Type.parse(text or " ")
+
+
+def attributes_of(operation: Any) -> dict[str, Any]:
+    """Return the attributes of an operation by name."""
+    given = operation.attributes
+    # Iteration gives names, or in older bindings pairs.
+    return {name: given[name] for name in (n if isinstance(n, str) else n.name for n in given)}

@@ -21,7 +21,16 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from hlotool.ir import BackendConfig, HloComputation, HloInstruction, HloModule, ReplicaGroups, Shape, post_order
+from hlotool.ir import (
+    BackendConfig,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    ReplicaGroups,
+    Shape,
+    Sharding,
+    post_order,
+)
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import OPS
 from hlotool.passes.equality.movements import bitcast_key, inverse, is_idle_bitcast, major_to_minor
@@ -58,6 +67,16 @@ _EVERYTHING: tuple[Hashable, ...] = (ReplicaGroups(), ())
 _STRINGS = re.compile(r'("(?:[^"\\]|\\.)*")')
 #: instructions of a module, calls written out, above which it is too large
 _LARGEST = 2_000_000
+
+
+def _plain_value(value: Any, shape: Shape) -> Any:
+    """Return an attribute's value in one of the ways to write it: groups as a list, one sharding for each leaf."""
+    if isinstance(value, ReplicaGroups):
+        return value.listed()
+    if isinstance(value, Sharding):
+        count = sum(1 for _ in shape.leaves())
+        return value.elements or (value,) * max(1, count if shape.is_tuple else 1)
+    return value
 
 
 class NotComparable(Exception):
@@ -366,7 +385,7 @@ class Numbering:
             inner.extend((*leaf_numbers(found), *effects))
         if is_conditional:
             return (("branches", len(called)), ("values", len(inner))), tuple(inner)
-        kept = [(k, v) for k, v in _ASPECTS.attributes(i, lambda c: 0) if v not in _EVERYTHING]
+        kept = [(k, _plain_value(v, i.shape)) for k, v in _ASPECTS.attributes(i, lambda c: 0) if v not in _EVERYTHING]
         if inner:
             kept.append(("values", len(inner)))
         if i.opcode == "custom-call":

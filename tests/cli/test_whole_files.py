@@ -154,6 +154,15 @@ def test_a_pipe_that_nobody_reads_is_refused(tmp_path: pathlib.Path, monkeypatch
     assert (tmp_path / "read").read_bytes() == b"text" * 100_000
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="links of processes are Linux's")
+def test_the_pipe_behind_a_link_is_written_into() -> None:
+    reader, writer = os.pipe()
+    write_whole(pathlib.Path(f"/proc/self/fd/{writer}"), b"text")  # where /dev/stdout leads
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        assert pipe.read() == b"text"
+
+
 @pytest.mark.parametrize("option", ["--json", "--html", "--junitxml"])
 def test_a_report_of_conform_takes_no_place_of_a_case(option: str, tmp_path: pathlib.Path,
                                                       capsys: pytest.CaptureFixture[str]) -> None:

@@ -70,3 +70,71 @@ def test_nested_modules() -> None:
     assert from_stablehlo(f"module {{ {inner} }}").name == "inner"
     module = from_stablehlo(f"module {{ {MAIN} {{ return %a : tensor<8xf32> }} {inner} }}")
     assert [d.code for d in module.notes] == ["X202"]
+
+
+@pytest.mark.parametrize(("direction", "number"), [("NONE", 0), ("FORWARD", 1), ("BACKWARD", 2)])
+def test_a_barrier_of_propagation_is_a_call(direction: str, number: int) -> None:
+    module = from_stablehlo(f"""module {{ {MAIN} {{
+  %0 = sdy.propagation_barrier %a allowed_direction={direction} : tensor<8xf32>
+  return %0 : tensor<8xf32> }} }}""")
+    (call,) = module.find_all("custom-call")
+    assert call.attributes["custom_call_target"] == "xla.sdy.PropagationBarrier"
+    assert call.attributes["frontend_attributes"].get("xla.sdy.allowed_direction") == f"{number} : i32"
+    assert execute(module, [np.ones(8, np.float32)], executor="reference")[0].sum() == 8
+
+
+def test_named_computations_and_marks_for_propagation() -> None:
+    module = from_stablehlo(f"""module {{ {MESH}
+ {MAIN} {{
+  %0 = sdy.data_flow_edge %a : tensor<8xf32>
+  %1 = sdy.named_computation<"twice">(%0) in_shardings=[<@mesh, [{{"a"}}]>] (%x: tensor<8xf32>) {{
+    %2 = stablehlo.add %x, %x : tensor<8xf32>
+    sdy.return %2 : tensor<8xf32> }} : (tensor<8xf32>) -> tensor<8xf32>
+  %3 = sdy.data_flow_edge %1 sharding=<@mesh, [{{"a"}}]> : tensor<8xf32>
+  return %3 : tensor<8xf32> }} }}""")
+    (call,), (mark,) = module.find_all("call"), module.find_all("custom-call")
+    assert call.attributes["to_apply"].name == "twice" and mark.attributes["custom_call_target"] == "Sharding"
+    assert "[<@mesh" in call.attributes["frontend_attributes"].get("xla.sdy.in_shardings")
+    assert execute(module, [np.ones(8, np.float32)], executor="reference")[0].sum() == 16
+
+
+#: shard_map over one axis of two, as jaxlib 0.12 writes it before optimisation
+PARTLY_MANUAL = """HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["a"=2, "b"=2]>}}
+add { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT s = f32[] add(x, y) }
+body {
+  p = f32[4,8] parameter(0)
+  r = f32[4,8] all-reduce(p), channel_id=1, replica_groups=mesh['a'=2,'b'=2] {'a'},
+    use_global_device_ids=true, to_apply=add
+  ROOT c = f32[4,8] custom-call(r), custom_call_target="Sharding", sharding={replicated},
+    frontend_attributes={xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{?}, {?}]>]>"}
+}
+ENTRY main {
+  v = f32[8,8] parameter(0)
+  l = f32[4,8] custom-call(v), custom_call_target="xla.sdy.GlobalToLocalShape", custom_call_has_side_effect=true,
+    frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{\\"a\\", ?}, {\\"b\\":(1)2, ?}p1]>]>",
+      xla.sdy.manual_axes="#sdy<manual_axes{\\"a\\"}>"}
+  c = f32[4,8] call(l), to_apply=body, frontend_attributes={inlineable="xla_late"}
+  ROOT g = f32[4,8] custom-call(c), custom_call_target="xla.sdy.LocalToGlobalShape", custom_call_has_side_effect=true,
+    frontend_attributes={xla.sdy.manual_axes="#sdy<manual_axes{\\"a\\"}>",
+      xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{?}, {?}], replicated={\\"a\\"}>]>"}
+}
+"""
+
+
+def test_a_region_that_leaves_axes_to_the_partitioner_runs() -> None:
+    value = np.arange(64, dtype=np.float32).reshape(8, 8)
+    module = hlotool.parse(PARTLY_MANUAL)
+    (found,) = execute(module, [value], executor="reference")
+    np.testing.assert_array_equal(found, value[:4] + value[4:])
+    # XLA takes its older partitioner, which knows no such region, where a function has a sharding of HLO's.
+    lines = str(hlotool.to_stablehlo(module)).split("\n")
+    assert not [line for line in lines if "func.func private" in line and "mhlo.sharding" in line]
+
+
+def test_the_sharding_of_a_result_is_not_a_calls_own() -> None:
+    module = from_stablehlo("""module attributes {mhlo.num_partitions = 2 : i32} {
+ func.func @main(%a: tensor<8xf32>) -> (tensor<8xf32> {mhlo.sharding = "{devices=[2]<=[2]}"}) {
+  %0 = stablehlo.custom_call @xla.sdy.FuncResultSharding(%a) {has_side_effect = true} : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32> } }""")
+    (call,) = module.find_all("custom-call")
+    assert "sharding" not in call.attributes and "sharding" in module.entry.root.attributes

@@ -247,13 +247,16 @@ def _marked_manual(code: bytes) -> bytes:
     """The module with every value sharded `{manual}`.
 
     PJRT takes several partitions only through the SPMD partitioner, which leaves manual values as they are: that
-    is how an already partitioned module gets through.
+    is how an already partitioned module gets through. Of all-reduces it takes those of one operand.
     """
     from jax.extend.mlir import ir
     from jax.interpreters.mlir import make_ir_context
 
+    from hlotool.stablehlo import with_single_operands
+
     with make_ir_context():
         module = ir.Module.parse(code)
+        with_single_operands(module)
         manual = ir.StringAttr.get("{manual}")
 
         def mark(operation: Any) -> Any:
