@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,6 +18,7 @@ from hlotool.ir import (
     Shape,
 )
 from hlotool.ops.approximate_top_k import require_approximate_top_k
+from hlotool.ops.called import same_up_to_precision
 from hlotool.ops.control import require_aliasing
 from hlotool.ops.costs import moves
 from hlotool.ops.elementwise import SPECIFICATION
@@ -67,7 +69,8 @@ def _require_marked(target: str, operands: Sequence[Shape], result: Shape) -> No
     require(bool(operands), "custom-call-c6", f"{target} marks an operand, and none is given")
     require(target not in _ALONE or len(operands) == 1, "custom-call-c6",
             f"{target} marks one operand, {len(operands)} are given")
-    require(target not in _UNCHANGED or result.compatible(operands[0]), "custom-call-c6",
+    is_same = result.compatible if target == "Sharding" else functools.partial(same_up_to_precision, result)
+    require(target not in _UNCHANGED or is_same(operands[0]), "custom-call-c6",
             f"{target} gives its operand, {operands[0].text(False)}; the result is {result.text(False)}")
 
 
@@ -348,7 +351,7 @@ def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, c
     C3  operand_layout_constraints has a shape for each operand, compatible with it.
     C4  output_to_operand_aliasing pairs parts of the result with parts of operands, of the same shape.
     C5  api_version is one that XLA knows.
-    C6  What only marks a value has an operand; an annotation of sharding or place has one, and its shape.
+    C6  What only marks a value has an operand; an annotation of sharding or place has one, and its sizes.
     """
     known = TARGETS.get(custom_call_target)
     if known is None and custom_call_target.startswith("lapack_") and is_lapack(custom_call_target):

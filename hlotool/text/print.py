@@ -10,6 +10,7 @@ from hlotool.diagnostics import Diagnostic, HloError, define, without_controls
 from hlotool.grammars import terminal
 from hlotool.ir import (
     Attributes,
+    EntryLayout,
     HloComputation,
     HloInstruction,
     HloModule,
@@ -118,9 +119,14 @@ class _Printer:
         values = module.attributes
         order = list(values) if self.options.header_as_read else [
             *(n for n in _HEADER_ORDER if n in values), *(n for n in values if n not in _HEADER_ORDER)]
-        shown = "".join(f", {name}={self._value(name, values[name])}" for name in order)
+        shown = "".join(f", {name}={self._header_value(name, values[name])}" for name in order)
         sign = "%" if module.name in RESERVED else ""  # a word of the language is a name behind a sign alone
         return f"HloModule {sign}{module.name}{shown}{':' * self.options.header_colon}"
+
+    def _header_value(self, name: str, value: Any) -> str:
+        if self.options.layout_blanks or not isinstance(value, EntryLayout):
+            return self._value(name, value)
+        return f"{{({','.join(map(self._shape, value.parameters))})->{self._shape(value.result)}}}"
 
     def _computation(self, computation: HloComputation, is_entry: bool) -> str:
         percent, root = self.percent, computation.root

@@ -47,6 +47,8 @@ class PrintOptions:
     shape_index: bool = True
     #: attributes that stand behind the metadata
     behind_metadata: frozenset[str] = frozenset()
+    #: blanks between the parameters of entry_computation_layout (since 2023), which were counted later
+    layout_blanks: bool = True
     #: a colon behind the module's name (2017 and 2018)
     header_colon: bool = False
     #: attributes of the module in the order in which they were read, instead of the order of today
@@ -78,6 +80,8 @@ _PRINTED = re.compile(
     rf"{_COMPUTATION}(?:(?P<between>\n{_FEEDS}){_COMPUTATION})*+(?P<end>{_FEEDS})")
 #: what the headers of printers hold, and those of people hardly ever; signs are the other sign of a printer
 _PRINTERS_HEADER = re.compile(rf"{MODULE_WORD} [^\n]*?, entry_computation_layout=")
+#: two parameters in the header without a blank between them; elements of tuples always have one
+_PACKED_LAYOUT = re.compile(rf"{MODULE_WORD} [^\n]*?, entry_computation_layout=\{{\([^\n]*?[\]}})],[a-z(]")
 _STATEMENT = r"\n  (?:ROOT )?"
 _SIGN = re.compile(rf"{_STATEMENT}(%?)")
 _HEADER = rf"\n(?:{terminal('lines', 'ENTRY')})?+%?{NAME} "
@@ -125,6 +129,7 @@ def style_of_text(text: str) -> PrintOptions:
         operand_index=bool(_OPERAND_INDEX.search(text)) or not _UNMARKED_OPERAND.search(text),
         shape_index=bool(_SHAPE_INDEX.search(text)) or not _UNMARKED_SHAPE.search(text),
         behind_metadata=frozenset(_BEHIND_METADATA.findall(text)),
+        layout_blanks=not _PACKED_LAYOUT.match(text),
         header_colon=text.startswith(":", text.find("\n") - 1),
         header_as_read=True,
         gaps=_gaps(found),

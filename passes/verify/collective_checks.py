@@ -35,6 +35,8 @@ def verify_collectives(module: HloModule, contents: Contents) -> Iterator[Diagno
             message = message or _shards_message(groups, instruction, replicas, partitions)
             if message:
                 yield report(module, instruction, GROUPS, message, part="replica_groups")
+        elif message := _parts_message(instruction, replicas, partitions):
+            yield report(module, instruction, GROUPS, message)
         if instruction.opcode.startswith("collective-permute") and "source_target_pairs" in attributes:
             yield from _pairs(module, instruction, group_mode_of(instruction).ids(replicas, partitions))
         if instruction.opcode in ("all-reduce", "all-reduce-start"):
@@ -115,6 +117,19 @@ def _shards_message(groups: ReplicaGroups, instruction: HloInstruction, replicas
         return ""
     return (f"dimension {dims[0]} has {small} and {large} elements, a ratio of {large // small}; a group has {size} "
             "devices")
+
+
+def _parts_message(instruction: HloInstruction, replicas: int, partitions: int) -> str:
+    """Return the fault of an all-to-all of operands without groups: each device gives every other one an operand.
+
+    Source: XLA, hlo_verifier.cc, HandleAllToAll. With groups, the operation's own rule counts.
+    """
+    if instruction.opcode != "all-to-all" or instruction.attributes.get("dimensions"):
+        return ""
+    mode = group_mode_of(instruction)
+    size = mode.members(mode.ids(replicas, partitions), partitions)
+    count = len(instruction.operands)
+    return "" if count == size else f"all-to-all takes an operand for each of {size} devices, {count} given"
 
 
 def _some_devices(groups: ReplicaGroups, instruction: HloInstruction, replicas: int, partitions: int) -> str:

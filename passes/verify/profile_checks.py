@@ -88,14 +88,14 @@ def _fft(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]
 
 
 def fits_origin(text: str, shape: Shape) -> bool:
-    """Return True if a tree of origins `{({"a"}, {"b"})}` has the shape's leaves; trees in another form fit any."""
+    """Return True if a tree of origins `{({"a"}, {"b"})}` has the shape's leaves; calls that a pass made fit any."""
     tokens = re.findall(r'"(?:[^"\\]|\\.)*"|[(){}\[\],]', text)
     if len(tokens) < 2 or tokens[0] != "{" or "[" in tokens:
         return True
     if tokens == ["{", "}"]:
         return shape.is_tuple and not shape.elements
     end, found = _tree(tokens, 1)
-    return end < 0 or _same_tree(found, shape)
+    return end >= 0 and _same_tree(found, shape)
 
 
 def _tree(tokens: list[str], at: int) -> tuple[int, list[object] | None]:
@@ -116,6 +116,8 @@ def _tree(tokens: list[str], at: int) -> tuple[int, list[object] | None]:
         depth = 0
         while at < len(tokens):
             depth += {"{": 1, "}": -1}.get(tokens[at], 0)
+            if depth == 1 and tokens[at] == ",":  # a leaf is a name, and an index in braces behind it
+                break
             at += 1
             if not depth:
                 return at, None

@@ -58,6 +58,7 @@ STYLED = {
     .replace("tuple(%q.1, %q.1, %q.1, %q.1, %q.1, /*index=5*/%q.1)",
              "tuple(f32[] %q.1, f32[] %q.1, f32[] %q.1, f32[] %q.1, f32[] %q.1, /*index=5*/f32[] %q.1)"),
     "names behind braces": PROGRAM.rstrip("\n") + " // main.1\n\n",
+    "2022": PROGRAM.replace("{(f32[2,3]{1,0}, f32[])->", "{(f32[2,3]{1,0},f32[])->"),
     "another order of the header": PROGRAM.replace("is_scheduled=true, ", "").replace(
         "output={true}", "output={true}, is_scheduled=true"),
     "2017": re.sub(r"HloModule .*", "HloModule jit_f:", PROGRAM),
