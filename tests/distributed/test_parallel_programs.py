@@ -1,0 +1,37 @@
+"""Programs of every parallelism and what XLA's partitioner makes of them: no true pair is called different."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import parallel_programs
+import pytest
+
+import hlotool
+
+pytest.importorskip("jax")
+NIGHTLY = os.environ.get("HLOTOOL_NIGHTLY") == "1"
+#: one of each kind where time is short
+FEW = ("data_step.d4", "tensor_by_hand.d2t4", "halo.s4", "pipeline.p4", "experts_by_hand.e4", "fsdp_by_hand.d4")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """Return a folder with the forms of the programs, written by a process with simulated devices."""
+    where = tmp_path_factory.mktemp("programs")
+    said = subprocess.run([sys.executable, parallel_programs.__file__, str(where), *(() if NIGHTLY else FEW)],
+                          capture_output=True, text=True, check=True)
+    assert not said.stdout, said.stdout
+    return where
+
+
+@pytest.mark.parametrize("name", parallel_programs.PROGRAMS if NIGHTLY else FEW)
+def test_true_pairs_agree(name: str, folder: pathlib.Path) -> None:
+    whole, lowered, part, optimized = (hlotool.read(folder / f"{name}.{kind}.hlo")
+                                       for kind in ("whole", "lowered", "part", "optimized"))
+    assert hlotool.compare(whole, part, time_budget=2.0).verdict == "agree"
+    if NIGHTLY:
+        assert hlotool.compare(lowered, optimized, time_budget=2.0).verdict == "agree"
