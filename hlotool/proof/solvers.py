@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.process import note_progress
+from hlotool.process import note_progress, work_time
 from hlotool.proof.codes import NO_SOLVER
 
 #: exponent and significand of the floats that bitwuzla's wheels know
@@ -19,6 +19,8 @@ _SORTS = {("5", "11"), ("8", "24"), ("11", "53")}
 _FLOATING = re.compile(r"(?:FloatingPoint|to_fp) (\d+) (\d+)")
 #: z3's steps in about a second, and bitwuzla's: how often it asks if it is to stop
 _STEPS, _ASKINGS = 1_000_000, 15_000
+#: processor time that bitwuzla has for them at most, in seconds
+_SECONDS = 5
 
 
 class Decision(Enum):
@@ -67,8 +69,10 @@ def _bitwuzla(text: str, unknowns: tuple[str, ...], effort: int) -> Reply:
     parser = bitwuzla.Parser(terms, options)
     parser.parse(text, True, False)
     solver, steps = parser.bitwuzla(), itertools.count()
-    # Steps, and not seconds: the answer does not depend on how busy the machine is.
-    solver.configure_terminator(lambda: next(steps) >= effort * _ASKINGS)
+    # Steps and processor time, no seconds of a clock: the answer does not depend on how busy the machine is. Products of
+    # floats make few steps a second.
+    end = work_time() + effort * _SECONDS
+    solver.configure_terminator(lambda: next(steps) >= effort * _ASKINGS or work_time() > end)
     result = solver.check_sat()
     if result == bitwuzla.Result.UNSAT:
         return Reply(Decision.EQUAL, "bitwuzla")

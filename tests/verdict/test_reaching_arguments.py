@@ -101,14 +101,3 @@ def test_nans_have_many_payloads_where_bits_are_read() -> None:
     missing = drawn[np.isnan(drawn.view(np.float32))]
     assert {0x7FFFFFFF, 0xFFFFFFFF, 0x7F800001, 0x7FC00000, 0xFFC00000} <= set(missing.tolist())
     assert len(set(missing.tolist())) > 50
-
-
-def test_branches_that_take_tuples_have_no_operand_to_solve_for() -> None:
-    """A conditional's operands are a pred and a tuple of arrays of different shapes."""
-    branch = "{ p = (f32[2], f32[3]) parameter(0)\n ROOT g = f32[2] get-tuple-element(p), index=0 }\n"
-    module = hlotool.parse(f"HloModule m\na {branch}b {branch}" + """ENTRY e { x = f32[2] parameter(0)
-      y = f32[3] parameter(1)  z = f32[] parameter(2)  n = f32[] constant(3)  m = f32[] multiply(z, z)
-      q = pred[] compare(m, n), direction=GT  t = (f32[2], f32[3]) tuple(x, y)
-      ROOT c = f32[2] conditional(q, t, t), true_computation=a, false_computation=b }""")
-    sets = list(ArgumentSearch([Program(module)], 0).sets(("solved",)))
-    assert sets
