@@ -69,8 +69,8 @@ def _bitwuzla(text: str, unknowns: tuple[str, ...], effort: int) -> Reply:
     parser = bitwuzla.Parser(terms, options)
     parser.parse(text, True, False)
     solver, steps = parser.bitwuzla(), itertools.count()
-    # Steps and processor time, no seconds of a clock: the answer does not depend on how busy the machine is. Products of
-    # floats make few steps a second.
+    # Steps and processor time, no seconds of a clock: the answer does not depend on how busy the machine is. Products
+    # of floats make few steps a second.
     end = work_time() + effort * _SECONDS
     solver.configure_terminator(lambda: next(steps) >= effort * _ASKINGS or work_time() > end)
     result = solver.check_sat()
