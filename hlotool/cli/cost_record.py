@@ -13,7 +13,7 @@ from hlotool.passes.cost import CostRow, Device, Transfer
 from hlotool.passes.origins import origin_of
 
 
-class PlaceRecord(TypedDict):
+class InstructionRecord(TypedDict):
     """An instruction."""
 
     instruction: str
@@ -30,7 +30,7 @@ class CostRecord(TypedDict):
     bytes_written: int
 
 
-class RowRecord(PlaceRecord, CostRecord):
+class RowRecord(InstructionRecord, CostRecord):
     """The cost of an instruction over all executions."""
 
     computation: str
@@ -61,7 +61,7 @@ class MemoryRecord(TypedDict):
     live: list[BufferRecord]
 
 
-class TransferRecord(PlaceRecord):
+class TransferRecord(InstructionRecord):
     """The communication of a collective."""
 
     source: Annotated[str, "the line of the program; empty where the dump does not tell"]
@@ -90,15 +90,15 @@ class ModuleRecord(TypedDict):
     module: str
     total: CostRecord
     rows: Annotated[list[RowRecord], "totals over all executions"]
-    unknown_loops: Annotated[list[PlaceRecord], "counted once"]
-    opaque: Annotated[list[PlaceRecord], "custom calls whose arithmetic is not counted"]
-    open_shapes: Annotated[list[PlaceRecord], "instructions with an open size, which counts as 1"]
+    unknown_loops: Annotated[list[InstructionRecord], "counted once"]
+    opaque: Annotated[list[InstructionRecord], "custom calls whose arithmetic is not counted"]
+    open_shapes: Annotated[list[InstructionRecord], "instructions with an open size, which counts as 1"]
     memory: MemoryRecord
     communication: list[TransferRecord]
     roofline: RooflineRecord | None
 
 
-class ValueRecord(TypedDict):
+class AssignedValueRecord(TypedDict):
     """A value in an allocation."""
 
     name: str
@@ -113,7 +113,7 @@ class AllocationRecord(TypedDict):
     number: int
     bytes: int
     kind: str
-    values: list[ValueRecord]
+    values: list[AssignedValueRecord]
 
 
 class LiveRecord(TypedDict):
@@ -203,7 +203,7 @@ def _origin(module: HloModule, instruction: HloInstruction) -> tuple[str, str]:
     return origin.op_name, f"{origin.file}:{origin.line}" if origin.line else ""
 
 
-def _place(module: HloModule, instruction: HloInstruction) -> PlaceRecord:
+def _place(module: HloModule, instruction: HloInstruction) -> InstructionRecord:
     return {"instruction": instruction.name, "opcode": instruction.opcode, "line": module.position(instruction).line}
 
 

@@ -32,7 +32,7 @@ class ChangedPart:
     right: str
 
 
-class PartRecord(TypedDict):
+class ChangedPartRecord(TypedDict):
     """A thing in which two instructions or headers differ, for programs."""
 
     name: str
@@ -60,7 +60,7 @@ class ChangeRecord(TypedDict):
     kind: ChangeKind
     left: SideRecord | None
     right: SideRecord | None
-    parts: list[PartRecord]
+    parts: list[ChangedPartRecord]
 
 
 class DiffRecord(TypedDict):
@@ -69,7 +69,7 @@ class DiffRecord(TypedDict):
     equal: bool
     matched: NotRequired[Annotated[int, "instructions"]]
     immaterial: NotRequired[Annotated[int, "repetitions and dead instructions"]]
-    header: list[PartRecord]
+    header: list[ChangedPartRecord]
     changes: list[ChangeRecord]
 
 
@@ -454,5 +454,5 @@ def _change_json(change: ModuleChange, left: HloModule, right: HloModule) -> Cha
             "parts": [_part_json(p) for p in change.parts]}
 
 
-def _part_json(part: ChangedPart) -> PartRecord:
+def _part_json(part: ChangedPart) -> ChangedPartRecord:
     return {"name": part.name, "left": part.left, "right": part.right}
