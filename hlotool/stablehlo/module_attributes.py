@@ -21,7 +21,7 @@ from hlotool.ir import (
     Shape,
     Sharding,
 )
-from hlotool.ops import OPS
+from hlotool.ops import OPS, Calls
 from hlotool.ops.lowering import string
 from hlotool.proto import read_sharding
 from hlotool.stablehlo import codes
@@ -75,7 +75,8 @@ def operation_attributes(instruction: HloInstruction, name: str) -> dict[str, st
 def _of_operation(sharding: Sharding, instruction: HloInstruction) -> Sharding:
     """Return the sharding of an instruction as that of an operation, which has a value for each leaf.
 
-    A tuple of one is one value. To a collective of several values XLA gives one sharding, which counts for all.
+    A tuple of one is one value, but the state of a loop is a tuple to XLA, too. To a collective of several values XLA
+    gives one sharding, which counts for all.
     Source: XLA, mlir_hlo_to_hlo.cc, AllReduceOp and AllGatherOp.
     """
     parts = sharding.elements
@@ -83,7 +84,8 @@ def _of_operation(sharding: Sharding, instruction: HloInstruction) -> Sharding:
         return sharding
     record = OPS.get(instruction.opcode)
     is_joint = record is not None and "combinable" in record.flags and len(set(parts)) == 1
-    return parts[0] if len(parts) == 1 or is_joint else sharding
+    is_state = record is not None and record.flow.calls is Calls.LOOP
+    return parts[0] if is_joint or (len(parts) == 1 and not is_state) else sharding
 
 
 def argument_attributes(parameters: Sequence[HloInstruction], module: HloModule | None) -> list[dict[str, str]]:
