@@ -42,6 +42,7 @@ from hlotool.conformance.samples import read_cases
 from hlotool.conformance.selection import Selection, executor_words, option_words
 from hlotool.conformance.suites import DESCRIPTION, checked_names, descriptions, suite_cases
 from hlotool.diagnostics import HloError, visible, visible_lines
+from hlotool.diagnostics.records import plain
 from hlotool.execution import describe_executor, executor_name, executor_names
 from hlotool.ops import OPS
 from hlotool.process import close_children, ends_at, note_progress, seconds_in
@@ -247,7 +248,8 @@ class CaseItem(pytest.Item):
                 self.session.shouldstop = OUT_OF_TIME
             raise pytest.skip.Exception(OUT_OF_TIME, _use_item_location=True)
         outcome, verdict, entry = found
-        self.record = record_of(self.case, self.executor, outcome, verdict, entry)
+        # Workers send plain words to the process that reports.
+        self.record = plain(record_of(self.case, self.executor, outcome, verdict, entry))
         self.user_properties += [(k, v) for k in ("status", "verdict", "operation", "element_type", "edge", "seconds")
                                  if (v := self.record[k])]
         self._raise(outcome, verdict, entry)

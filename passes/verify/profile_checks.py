@@ -88,14 +88,14 @@ def _fft(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]
 
 
 def fits_origin(text: str, shape: Shape) -> bool:
-    """Return True if a tree of origins `{({"a"}, {"b"})}` has the shape's leaves; calls that a pass made fit any."""
+    """Return True if a tree of origins `{({"a"}, {"b"})}` has the shape's leaves; trees in another form fit any."""
     tokens = re.findall(r'"(?:[^"\\]|\\.)*"|[(){}\[\],]', text)
     if len(tokens) < 2 or tokens[0] != "{" or "[" in tokens:
         return True
     if tokens == ["{", "}"]:
         return shape.is_tuple and not shape.elements
     end, found = _tree(tokens, 1)
-    return end >= 0 and _same_tree(found, shape)
+    return end < 0 or _same_tree(found, shape)
 
 
 def _tree(tokens: list[str], at: int) -> tuple[int, list[object] | None]:

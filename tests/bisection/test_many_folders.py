@@ -119,12 +119,12 @@ def test_files_that_cannot_be_read_are_the_same_only_where_their_bytes_are(
 def test_a_file_whose_bytes_cannot_be_had_is_no_others_equal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folders = of_bytes(tmp_path, [MODULE.encode(), MODULE.encode(), MODULE.encode()], BEFORE.format(1))
 
-    def opened(path: Path, mode: str) -> BinaryIO:
+    def opened(path: Path) -> BinaryIO:
         if path.parent.name in ("a", "b"):
             raise PermissionError("not yours")
         return open(path, "rb")
 
-    monkeypatch.setattr(many_folders, "open", opened, raising=False)
+    monkeypatch.setattr(many_folders, "open_regular", opened)
     monkeypatch.setattr(many_folders, "bytes_of", too_large)
     found = diff_folders(folders, read)
     assert not found and [v.folders for v in found.rows[0].versions] == [(f,) for f in folders]

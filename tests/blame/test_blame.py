@@ -27,7 +27,7 @@ from hlotool.blame.probe import Bench
 from hlotool.blame.reasons import _why
 from hlotool.cli import main
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import Program, evaluate, evaluate_program, executor_named
+from hlotool.execution import Program, evaluate_program, evaluation, executor_named
 from hlotool.passes.edit import clone_module
 from hlotool.process import work_time
 from hlotool.verdict.argument_sets import ArgumentSearch
@@ -210,14 +210,14 @@ def test_what_a_search_costs(layers: int, names: tuple[str, ...], monkeypatch) -
     program = program_of(planted_faults.deep_module(layers))
     rows = planted_faults.arguments(program, "random")
     evaluated = 0
-    step = evaluate._Evaluation.step
+    step = evaluation.Evaluation.step
 
     def counted(self, *given):
         nonlocal evaluated
         evaluated += 1
         return step(self, *given)
 
-    monkeypatch.setattr(evaluate._Evaluation, "step", counted)
+    monkeypatch.setattr(evaluation.Evaluation, "step", counted)
     evaluate_program(program, rows)
     once, evaluated = evaluated, 0
     assert blame(program, rows, executor_named("reference")) is None
