@@ -79,7 +79,7 @@ class Answer:
     missing: int = 0
 
     def as_json(self, query: str) -> AnswerRecord:
-        """Return the answer to a query as plain data."""
+        """Return the answer to a query as a record, whose instructions are data classes."""
         return {"version": 1, "query": query, "count": self.count, "modules": self.modules,
                 "of_modules": self.of_modules, "unusable": self.unusable, "missing": self.missing,
                 "instructions": self.found}
