@@ -14,7 +14,9 @@ import pytest
 pytest.importorskip("mcp")
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
+from hlotool.serve.mcp import agent_server
 from hlotool.serve.mcp.agent_server import AnswerFailed, Tools
+from hlotool.serve.mcp.asked_command import Lines, TooMuch, Whole
 from hlotool.serve.mcp.bounded import bounded
 
 SMALL = "HloModule small\nENTRY e { a = f32[4] parameter(0)  b = f32[4] exponential(a)  ROOT c = f32[4] log(b) }\n"
@@ -146,14 +148,80 @@ def test_long_answers_are_cut_and_say_so() -> None:
     assert "too long" in str(bounded({str(n): n for n in range(10_000)}, 1000))
 
 
-def test_each_tool_asks_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hlotool.serve.mcp.agent_server import Tools
+def test_no_configuration_of_the_temporary_folder_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for where in (folder, folder / "temporary"):
+        where.mkdir(exist_ok=True)
+        (where / "hlotool.toml").write_text('ignore = ["ALL"]\nplugins = ["*"]\nunknown = 1\n')
+    monkeypatch.setattr("tempfile.tempdir", str(folder / "temporary"))
+    tools = Tools(folder.resolve(), 60)
+    for program in ("bad.hlo", BAD):
+        assert asyncio.run(tools.lint(program))["exit_code"] == 1
 
+
+def test_output_is_bounded_while_it_is_read() -> None:
+    whole, cut = Whole(10), Whole(10, is_cut=True)
+    for output in (whole, cut):
+        output.feed(b"123456789")
+    cut.feed(b"0abc")
+    assert cut.text() == "1234567890"
+    with pytest.raises(TooMuch, match="more than 10 bytes"):
+        whole.feed(b"0abc")
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_lines_are_those_of_the_text_wherever_it_is_cut(size: int) -> None:
+    for text in ("a\nbb\n\nccc\x0c\u2028c\n\nd", "a\nb\n", "\n\n", "one", ""):
+        for first, count in ((1, 2), (2, 3), (3, 100), (9, 1), (1, 0)):
+            lines = Lines(first, count, 1000)
+            data = text.encode()
+            for at in range(0, len(data), size):
+                lines.feed(data[at:at + size])
+            rows = text.split("\n")[:None if not text.endswith("\n") else -1] if text else []
+            assert (lines.total, lines.kept()) == (len(rows), rows[first - 1:first - 1 + count]), (text, first, count)
+    lines = Lines(2, 5, 4)
+    lines.feed(b"x" * 100 + b"\nabc\ndef\n")
+    assert (lines.total, lines.kept()) == (3, ["abc"])
+
+
+def test_a_command_that_writes_without_end_is_ended(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent_server, "MOST_REPORT", 100)
+    with pytest.raises(AnswerFailed, match="more than 100 bytes"):
+        asyncio.run(Tools(folder.resolve(), 60).lint("bad.hlo"))
+    monkeypatch.setattr(agent_server, "MOST_BYTES", 20)
+    with pytest.raises(AnswerFailed, match="more than 20 bytes"):
+        asyncio.run(Tools(folder.resolve(), 60).lint("bad.hlo"))
+    with pytest.raises(AnswerFailed, match="no answer within"):
+        asyncio.run(Tools(folder.resolve(), 0.01).lint(BAD))
+
+
+def test_many_questions_take_turns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, most = 0, 0
+
+    async def run(self: Tools, words: list[str], place: Path, out: Any) -> tuple[int, str]:
+        nonlocal now, most
+        now += 1
+        most = max(now, most)
+        await asyncio.sleep(0)
+        now -= 1
+        out.feed(b"{}")
+        return 0, ""
+
+    monkeypatch.setattr(Tools, "_run", run)
+
+    async def ask_all() -> int:
+        tools = Tools(folder.resolve(), 60)
+        return len(await asyncio.gather(*(tools.lint("bad.hlo") for _ in range(50))))
+
+    assert asyncio.run(ask_all()) == 50 and most == agent_server.MOST_AT_ONCE
+
+
+def test_each_tool_asks_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
 
-    async def note(self: Tools, words: list[str], place: Path) -> dict[str, Any]:
+    async def note(self: Tools, words: list[str], place: Path, out: Any) -> tuple[int, str]:
         asked.append([Path(w).name for w in words])
-        return {"text": "a\nb\nc\nd"}
+        out.feed(b"a\nb\nc\nd\n")
+        return 0, ""
 
     monkeypatch.setattr(Tools, "_run", note)
     for name in "ab":
@@ -174,7 +242,8 @@ def test_each_tool_asks_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert asyncio.run(ask_all()) == {"lines": 4, "first_line": 2, "last_line": 3, "text": "b\nc"}
     form = ["--format", "json"]
     assert asked == [
-        ["lint", *form, "a"], ["lint", *form, "--select=W1", "a"], ["diff", *form, "a", "b"],
-        ["diff", *form, "--values", "a", "b"], ["compare", *form, "--time-budget", "10.0", "a"],
+        ["lint", *form, "--no-config", "a"], ["lint", *form, "--no-config", "--select=W1", "a"],
+        ["diff", *form, "a", "b"], ["diff", *form, "--values", "a", "b"],
+        ["compare", *form, "--time-budget", "10.0", "a"],
         ["compare", *form, "--time-budget", "3.0", "a", "b"], ["isolate", *form, "a"],
         ["isolate", *form, "--nan", "a", "b"], ["fmt", "a"]]

@@ -11,19 +11,28 @@ import functools
 import json
 import os
 import re
-import shutil
 import signal
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from hlotool.process import die_with_parent, kept_environment, open_beneath, safe_environment
+from hlotool.process import open_beneath
+from hlotool.serve.mcp.asked_command import (
+    MOST_MESSAGES,
+    MOST_REPORT,
+    Lines,
+    Output,
+    TooMuch,
+    Whole,
+    run_command,
+)
 from hlotool.serve.mcp.bounded import MOST, bounded
 
 #: seconds for one answer
 LIMIT = 120.0
+#: questions that are answered at once
+MOST_AT_ONCE = 4
 #: bytes of a program at most
 MOST_BYTES = 1 << 30
 _INSTRUCTIONS = ("Tools for XLA's HLO and StableHLO. A program is the path of a file below the folder that is served, "
@@ -117,6 +126,8 @@ class Tools:
 
     def __init__(self, folder: Path, seconds: float) -> None:
         self.folder, self.seconds = folder, seconds
+        #: questions that are answered at once; others wait, and their time does not run yet
+        self._turns = asyncio.Semaphore(MOST_AT_ONCE)
         #: of questions that are not answered yet: where their programs lie
         self._copies: set[tempfile.TemporaryDirectory[str]] = set()
 
@@ -128,32 +139,34 @@ class Tools:
     async def read(self, program: Program, first_line: Annotated[int, "The first line to give, from 1."] = 1,
                    lines: Annotated[int, "The number of lines to give, at most 2000."] = 200) -> dict[str, Any]:
         """Give the text of a program (HLO, StableHLO, bytecode or a proto) in one format, `lines` lines of it."""
-        done = await self._ask("fmt", [program], [])
-        text = done.get("text", "").splitlines()
         start = max(1, first_line)
-        wanted = text[start - 1:start - 1 + max(0, min(lines, 2000))]
+        out = Lines(start, max(0, min(lines, 2000)), MOST)
+        code, said = await self._ask("fmt", [program], [], out)
+        if code not in (0, 1):
+            raise AnswerFailed(said or f"exit code {code}")
+        wanted = out.kept()
         # Escaped as JSON, a line takes more characters than it has.
         while len(json.dumps("\n".join(wanted))) > MOST - 500:
-            wanted = wanted[:-1] if len(wanted) > 1 else [wanted[0][:MOST // 8]]
-        return {"lines": len(text), "first_line": start, "last_line": start - 1 + len(wanted),
+            wanted = wanted[:-1] if len(wanted) > 1 else [f"{wanted[0][:MOST // 8]} ... (the line is longer)"]
+        return {"lines": out.total, "first_line": start, "last_line": start - 1 + len(wanted),
                 "text": "\n".join(wanted)}
 
     async def lint(self, program: Program,
                    select: Annotated[str, "Codes or categories to look for, with commas; empty: the usual ones."] = ""
                    ) -> dict[str, Any]:
         """List all that is wrong or dubious about a program: code, place, message, help."""
-        return await self._ask("lint", [program], ["--format", "json", *([f"--select={select}"] if select else [])])
+        return await self._asked("lint", [program], ["--no-config", *([f"--select={select}"] if select else [])])
 
     async def explain(self, word: Annotated[str, "An opcode, a diagnostic's code or a constraint's label."]
                       ) -> dict[str, Any]:
         """Explain an operation (dot), a diagnostic's code (W103) or a constraint, with an example."""
-        return await self._ask("explain", [], ["--format", "json", "--", word])
+        return await self._asked("explain", [], ["--", word])
 
     async def diff(self, before: Program, after: Program,
                    values: Annotated[bool, "Compare the values that instructions compute, too."] = False
                    ) -> dict[str, Any]:
         """List the differences between two programs by structure, or by the values that they compute."""
-        return await self._ask("diff", [before, after], ["--format", "json", *(["--values"] if values else [])])
+        return await self._asked("diff", [before, after], ["--values"] if values else [])
 
     async def compare(self, program: Program,
                       other: Annotated[str, f"A second program; empty: the reference. {_PROGRAM}"] = "",
@@ -161,7 +174,7 @@ class Tools:
                       ) -> dict[str, Any]:
         """Compare the values of a program on PJRT with those on the reference, or with those of another program."""
         programs = [program, other] if other else [program]
-        return await self._ask("compare", programs, ["--format", "json", "--time-budget", str(float(seconds))])
+        return await self._asked("compare", programs, ["--time-budget", str(float(seconds))])
 
     async def isolate(self, program: Program,
                       other: Annotated[str, f"A second program; empty: the reference. {_PROGRAM}"] = "",
@@ -169,26 +182,34 @@ class Tools:
                       ) -> dict[str, Any]:
         """Find the instruction that makes NaN (`nan`), or where two executors or two programs part."""
         programs = [program, other] if other else [program]
-        return await self._ask("isolate", programs, ["--format", "json", *(["--nan"] if nan else [])])
+        return await self._asked("isolate", programs, ["--nan"] if nan else [])
 
     async def cost(self, program: Program) -> dict[str, Any]:
         """Count flops, traffic, peak memory and communication of a program, by instruction."""
-        return await self._ask("cost", [program], ["--format", "json"])
+        return await self._asked("cost", [program], [])
 
-    async def _ask(self, command: str, programs: Sequence[str], words: Sequence[str]) -> dict[str, Any]:
-        made = tempfile.TemporaryDirectory()
-        self._copies.add(made)
-        place = Path(made.name)
-        try:
-            files = [self._copy(program, place, n) for n, program in enumerate(programs)]
-            return await self._run([command, *words, *files], place)
-        except OSError as error:
-            raise AnswerFailed(f"{error.filename}: {error.strerror}" if error.strerror else str(error)) from None
-        except ValueError as error:  # a zero byte in a path, half a character in a text
-            raise AnswerFailed(str(error)) from None
-        finally:
-            self._copies.discard(made)
-            made.cleanup()
+    async def _asked(self, command: str, programs: Sequence[str], words: Sequence[str]) -> dict[str, Any]:
+        """Return the report of a command, its exit code and its messages. Raises AnswerFailed."""
+        out = Whole(MOST_REPORT)
+        code, said = await self._ask(command, programs, ["--format", "json", *words], out)
+        return _report(out.text(), said, code)
+
+    async def _ask(self, command: str, programs: Sequence[str], words: Sequence[str], out: Output) -> tuple[int, str]:
+        """Run a command on copies of programs; return its exit code and its messages. Raises AnswerFailed."""
+        async with self._turns:
+            made = tempfile.TemporaryDirectory()
+            self._copies.add(made)
+            place = Path(made.name)
+            try:
+                files = [self._copy(program, place, n) for n, program in enumerate(programs)]
+                return await self._run([command, *words, *files], place, out)
+            except OSError as error:
+                raise AnswerFailed(f"{error.filename}: {error.strerror}" if error.strerror else str(error)) from None
+            except ValueError as error:  # a zero byte in a path, half a character in a text
+                raise AnswerFailed(str(error)) from None
+            finally:
+                self._copies.discard(made)
+                made.cleanup()
 
     def _copy(self, program: str, made: Path, number: int) -> str:
         """Write the program below a folder that is made for this question; gives its path from there.
@@ -200,38 +221,33 @@ class Tools:
             return f"./program{number}.txt"
         opened, path = open_beneath(self.folder, program)
         with opened:
-            if os.fstat(opened.fileno()).st_size > MOST_BYTES:
-                raise AnswerFailed(f"{program} has more than {MOST_BYTES:,} bytes")
             copy = made.joinpath(*(_PATTERNS.sub("_", part) for part in path.parts))
             copy.parent.mkdir(parents=True, exist_ok=True)
             with copy.open("wb") as written:
-                shutil.copyfileobj(opened, written)
+                left = MOST_BYTES + 1  # it may grow meanwhile
+                while left and (data := opened.read(min(left, 1 << 20))):
+                    left -= written.write(data)
+            if not left:
+                raise AnswerFailed(f"{program} has more than {MOST_BYTES:,} bytes")
         return f"./{copy.relative_to(made)}"
 
-    async def _run(self, words: Sequence[str], place: Path) -> dict[str, Any]:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", "hlotool", *words, stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=place,
-            env={**kept_environment(), **safe_environment(), "NO_COLOR": "1"}, start_new_session=True,
-            preexec_fn=functools.partial(die_with_parent, os.getpid()))
+    async def _run(self, words: Sequence[str], place: Path, out: Output) -> tuple[int, str]:
+        """Run a command; return its exit code and its messages. Raises AnswerFailed."""
+        said = Whole(MOST_MESSAGES, is_cut=True)
         try:
-            out, said = await asyncio.wait_for(process.communicate(), self.seconds)
-        except (TimeoutError, asyncio.CancelledError) as error:
-            process.terminate()
-            await process.wait()
-            if isinstance(error, asyncio.CancelledError):
-                raise
+            code = await run_command(words, place, self.seconds, out, said)
+        except TimeoutError:
             raise AnswerFailed(f"no answer within {self.seconds:g} s") from None
-        return _answer(out.decode("utf-8", "replace"), said.decode("utf-8", "replace"), process.returncode or 0)
+        except TooMuch as error:
+            raise AnswerFailed(str(error)) from None
+        return code, said.text()
 
 
-def _answer(out: str, said: str, code: int) -> dict[str, Any]:
+def _report(out: str, said: str, code: int) -> dict[str, Any]:
     """Return the output of a command: its report, and its messages. Raises AnswerFailed where it failed."""
     if code not in (0, 1):
-        raise AnswerFailed(said.strip() or _messages(out) or f"exit code {code}")
-    found: dict[str, Any] = {"exit_code": code}
-    if said.strip():
-        found["said"] = said.strip()
+        raise AnswerFailed(said or _messages(out) or f"exit code {code}")
+    found: dict[str, Any] = {"exit_code": code} | ({"said": said} if said else {})
     try:
         return found | {"report": json.loads(out)}
     except ValueError:
