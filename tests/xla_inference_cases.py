@@ -41,6 +41,10 @@ _FAMILIES: dict[str, list[tuple[str, str]]] = {
     "sizes": [(shapes, f"{o}(p0, p1)") for o in ("add", "maximum", "and") for shapes in (
         "f32[2] f32[3]", "f32[2,1] f32[2,3]", "f32[] f32[2]", "f32[<=2] f32[2]", "f32[<=2] f32[<=2]", "f32[?] f32[2]",
         "(f32[2]) (f32[2])")],
+    "open": [(f"f32[{a}] f32[{b}]", o) for o in (
+        "add(p0, p1)", "atan2(p0, p1)", "compare(p0, p1), direction=LT", "complex(p0, p1)", "clamp(p0, p1, p0)",
+        "map(p0, p1), dimensions={0}, to_apply=sum") for a, b in itertools.product(
+        ("1", "2", "3", "?", "<=1", "<=2", "<=3"), repeat=2)],
     "compare": [(f"{a} {b}", "compare(p0, p1), direction=LT") for a, b in itertools.product(
         ("f32[2]", "s32[2]", "pred[2]", "c64[2]", "f64[2]", "f32[3]", "f32[]"), repeat=2)],
     "select": [(shapes, "select(p0, p1, p2)") for shapes in (

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hlotool.ir import KINDS, DType, HloInstruction, Shape
+from hlotool.ir import KINDS, UNBOUNDED, DType, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np, ufunc
 from hlotool.ops import curves, smt
 from hlotool.ops.accuracy import accurate
@@ -39,6 +39,7 @@ from hlotool.ops.rules import (
     LOGICAL,
     NUMERIC,
     SIGNED,
+    flags_of,
     merged,
     require_array,
     require_same_type,
@@ -145,7 +146,20 @@ def paired(opcode: str, lhs: Shape, rhs: Shape, types: Sequence[str]) -> Shape:
     if not same_dims(lhs, rhs):
         raise ConstraintError(f"{opcode}-c3", f"lhs is {lhs.text(False)}, rhs is {rhs.text(False)}: the dimensions "
                               f"differ, and {opcode} does not broadcast")
-    return merged(lhs, rhs)
+    return _left_open(lhs, rhs, merged(lhs, rhs))
+
+
+def _left_open(lhs: Shape, rhs: Shape, found: Shape) -> Shape:
+    """Return the result with `?` where 1 meets `?`.
+
+    Source: XLA, ShapeInference::InferDegenerateDimensionBroadcastShape, which lets one element meet any number.
+    """
+    if UNBOUNDED not in lhs.dims and UNBOUNDED not in rhs.dims:
+        return found
+    are_open = [{x, y} == {1, UNBOUNDED} for x, y in zip(lhs.dims, rhs.dims, strict=True)]
+    flags = flags_of(found)
+    return found.with_dims(tuple(UNBOUNDED if is_open else n for n, is_open in zip(found.dims, are_open, strict=True)),
+                           tuple(map(any, zip(flags, are_open, strict=True))))
 
 
 # Functions that NumPy has otherwise or not at all.

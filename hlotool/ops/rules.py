@@ -87,8 +87,7 @@ def merged_dims(a: Shape, b: Shape) -> tuple[tuple[int, ...], tuple[bool, ...]]:
     """Dimensions and dynamic flags of an elementwise result.
 
     What is known of a size, a bound included, beats an unbounded one; of two known sizes a bound beats a static one.
-    Source: XLA, InferMostSpecificDimAndBound. Where XLA lets 1 meet `?` in a binary operation, it keeps `?`, for
-    its builder broadcasts; HLO does not, so that here the size is 1.
+    Source: XLA, InferMostSpecificDimAndBound.
     """
     dims, flags = [], []
     for i, (x, y) in enumerate(zip(a.dims, b.dims, strict=True)):

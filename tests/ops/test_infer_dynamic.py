@@ -149,12 +149,15 @@ _LESS = "lt { i = f32[] parameter(0) j = f32[] parameter(1) ROOT k = pred[] comp
 _STEP = "step { i = f32[] parameter(0) j = f32[] parameter(1) k = f32[] add(i, j) ROOT t = (f32[], f32[]) tuple(k, k) }"
 _FILTER = "window={size=2x2}, dim_labels=b01f_01io->b01f"
 #: parameters | operation | its shape, or the label of the constraint that it breaks. Sources: XLA, shape_inference.cc
-#: (InferMostSpecificDimAndBound, InferConcatOpShape, InferSliceShape, InferPadShape, GenerateDotResultDimensions,
-#: InferAllToAllShape, InferAllToAllTupleShape); the operations' records of rules
+#: (InferMostSpecificDimAndBound, InferDegenerateDimensionBroadcastShape, InferConcatOpShape, InferSliceShape,
+#: InferPadShape, GenerateDotResultDimensions, InferAllToAllShape, InferAllToAllTupleShape); the operations' records of
+#: rules
 ROWS = f"""
 f32[?,10] f32[?,<=10] | add(p0, p1) | f32[?,<=10]
 f32[?,?] f32[<=3,5] | add(p0, p1) | f32[<=3,5]
 f32[<=4] f32[4] | add(p0, p1) | f32[<=4]
+f32[?,1] f32[1,?] | add(p0, p1) | f32[?,?]
+f32[?] f32[<=1] | compare(p0, p1), direction=LT | pred[?]
 f32[<=2] f32[<=3] | add(p0, p1) | add-c3
 f32[?] f32[<=3] | compare(p0, p1), direction=LT | pred[<=3]
 f32[?] f32[3] | complex(p0, p1) | c64[3]
