@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -110,11 +109,9 @@ def _make(path: str, args: argparse.Namespace) -> int:
 
 def _run_bundle(path: str, args: argparse.Namespace) -> int:
     from hlotool.reduction import read_bundle, versions_here
+    from hlotool.text.folder_files import open_regular
 
-    if os.path.exists(path) and not os.path.isfile(path):
-        complain(f"{visible(path)}: no regular file")
-        return 2
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         data = file.read(_MOST + 1)
     held = read_bundle(data, path, args.executors)
     seen = held.test.look(held.candidate)

@@ -8,6 +8,7 @@ used.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -158,6 +159,10 @@ def _changes(args: argparse.Namespace) -> Mapping[str, Any]:
 def _texts(error: HloError) -> dict[str, Source]:
     """The text of the file that an error is about, for its frames."""
     from hlotool.ir import Source
+    from hlotool.text.input_files import bytes_of
 
-    names = {d.filename for d in error.diagnostics if d.line}
-    return {name: Source(Path(name).read_text("utf-8", "replace"), name) for name in names}
+    texts = {}
+    for name in {d.filename for d in error.diagnostics if d.line}:
+        with contextlib.suppress(HloError):  # whoever exchanged it meanwhile gets no frame
+            texts[name] = Source(bytes_of(Path(name)).decode("utf-8", "replace"), name)
+    return texts

@@ -35,9 +35,9 @@ from typing import Any
 
 from hlotool.conformance.case import ConformanceCase
 from hlotool.conformance.outcome import CaseOutcome, Status
-from hlotool.diagnostics import Diagnostic, HloError, define, reason_of
+from hlotool.diagnostics import Diagnostic, HloError, define
 from hlotool.execution import executor_name
-from hlotool.process import read_plain
+from hlotool.process import read_plain_text
 
 BAD_EXPECTATIONS = define("T103", "bad-expectations", "A file of expectations does not have the documented form.")
 
@@ -135,10 +135,7 @@ def shipped() -> list[Expectation]:
 
 def load_expectations(path: pathlib.Path) -> list[Expectation]:
     """The entries of a file. Raises HloError."""
-    try:
-        return read_expectations(read_plain(path, BAD_EXPECTATIONS, "the file").decode("utf-8"), str(path))
-    except UnicodeDecodeError as error:
-        raise _wrong(str(path), reason_of(error)) from error
+    return read_expectations(read_plain_text(path, BAD_EXPECTATIONS, "the file"), str(path))
 
 
 def read_expectations(text: str, filename: str) -> list[Expectation]:

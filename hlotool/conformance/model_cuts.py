@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 
 from hlotool.conformance.case import ConformanceCase
 from hlotool.conformance.samples import MADE, NO_CASES
-from hlotool.diagnostics import Diagnostic, HloError, reason_of
 from hlotool.execution import Program, leaves
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule
 from hlotool.ops import ASYNC_STEPS, Calls, flow_of, opcodes
 from hlotool.passes.edit import renamed, section, without_metadata
 from hlotool.passes.read import parse
+from hlotool.process import read_plain_text
 
 #: operations that call computations whose instructions are the model's own
 _ENTERED = opcodes(lambda flow: flow.enters or flow.calls is Calls.EACH)
@@ -41,10 +41,7 @@ class Cuts:
 
 def cut_model(path: pathlib.Path) -> Cuts:
     """The distinct operations of a model. Raises HloError for a file that is none."""
-    try:
-        module = Program(parse(path.read_text("utf-8"), str(path))).module
-    except (OSError, UnicodeDecodeError) as error:
-        raise HloError([Diagnostic(NO_CASES, reason_of(error), filename=str(path))]) from error
+    module = Program(parse(read_plain_text(path, NO_CASES, "the model"), str(path))).module
     found, first, times = Cuts(), dict[str, HloInstruction](), Counter[str]()
     for computation, instruction in _instructions(module.entry, set()):
         if flow_of(instruction).is_trivial:

@@ -30,9 +30,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hlotool.conformance.case import ConformanceCase
-from hlotool.diagnostics import Diagnostic, HloError, define, reason_of
+from hlotool.diagnostics import Diagnostic, HloError, define
 from hlotool.ir import DTYPES
 from hlotool.ir.arrays import Array
+from hlotool.process import read_plain_text
 
 BAD_DIRECTIVE = define("T101", "bad-directive", "A `// key: value` line of a case cannot be understood.")
 NO_CASES = define("T102", "unreadable-cases", "A file of cases cannot be read.")
@@ -114,10 +115,7 @@ def literal(text: str) -> Array:
 
 def read_cases(path: pathlib.Path, suite: str, opcodes: Sequence[str] = ()) -> Iterator[ConformanceCase]:
     """The cases of a file. `opcodes` are those that a file's name may be. Raises HloError."""
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise HloError([Diagnostic(NO_CASES, reason_of(error), filename=str(path))]) from error
+    text = read_plain_text(path, NO_CASES, "the file")
     seen: dict[str, int] = {}
     opcode = path.stem if path.stem in opcodes else ""
     for section in sections(text, str(path)):

@@ -14,6 +14,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from hlotool.corpus.codes import NOT_LISTED
@@ -22,7 +23,7 @@ from hlotool.corpus.result_tables import plain
 from hlotool.diagnostics import Diagnostic, HloError, reason_of, visible
 from hlotool.dumps import other_kind
 from hlotool.text.folder_files import files_below, files_fitting, found_in, open_regular
-from hlotool.text.input_files import MOST_BYTES, NO_FILES, SUFFIXES, UNREADABLE, most_grown, read_stream
+from hlotool.text.input_files import MOST_BYTES, NO_FILES, SUFFIXES, UNREADABLE, bytes_of, most_grown, read_stream
 
 #: suffixes of archives -> fsspec's name of the file system in them
 ARCHIVES = {".zip": "zip", ".tar": "tar", ".tar.gz": "tar", ".tgz": "tar"}
@@ -57,6 +58,8 @@ class CorpusInput:
         """The bytes. Raises HloError (R001, R003, R170, R174)."""
         if self.problem:
             raise _problem(NOT_LISTED, self.problem, self.name)
+        if (self.protocol, self.member, self.folder) == ("file", "", None):
+            return bytes_of(Path(self.path))  # somebody named it, so it may be a pipe
         try:
             with self._opened() as stream:
                 return read_stream(stream, self.name, min(MOST_BYTES, most_grown(self.packed)) if self.member else None)
@@ -216,7 +219,7 @@ def _members(found: CorpusInput, is_named: bool) -> Iterator[CorpusInput]:
 
 def _opened(protocol: str, path: str, folder: str | None = None) -> BinaryIO:
     if protocol == "file":
-        return open(path, "rb") if folder is None else open_regular(path, folder)
+        return open_regular(path, folder)
     opened: BinaryIO = _system(protocol).open(path, "rb")
     return opened
 

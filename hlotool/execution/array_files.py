@@ -6,12 +6,10 @@ whatever is wrong with a file is one diagnostic.
 
 from __future__ import annotations
 
-import contextlib
 import io
 import math
 import os
 import re
-import stat
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +20,7 @@ from hlotool.execution.codes import BAD_ARRAYS
 from hlotool.ir import Shape
 from hlotool.ir.arrays import np
 from hlotool.process import available_memory
+from hlotool.text.folder_files import open_regular
 from hlotool.text.input_files import most_grown
 
 #: arrays in one file
@@ -38,7 +37,7 @@ def read_array_file(source: str | Path | bytes, filename: str = "") -> dict[str,
     if not isinstance(source, bytes) and str(source).endswith(".safetensors"):
         return _safetensors(str(source))
     try:
-        with io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb") as file:
+        with io.BytesIO(source) if isinstance(source, bytes) else open_regular(source) as file:
             return _arrays(file, name)
     except HloError:
         raise
@@ -51,9 +50,6 @@ def read_array_file(source: str | Path | bytes, filename: str = "") -> dict[str,
 
 
 def _arrays(file: IO[bytes], name: str) -> dict[str, Any]:
-    with contextlib.suppress(OSError):  # bytes in memory
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise _bad(name, "it is no regular file")
     is_archive = file.read(4) in _ZIP
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
@@ -85,6 +81,8 @@ def _array(file: IO[bytes], size: int, which: str, name: str) -> Any:
     version = np.lib.format.read_magic(file)
     read = {(1, 0): np.lib.format.read_array_header_1_0}.get(version, np.lib.format.read_array_header_2_0)
     shape, _, dtype = read(file)
+    if size > available_memory():
+        raise _bad(name, f"{which} takes {format_bytes(size)}, more than there may be")
     if dtype.hasobject:
         raise _bad(name, f"{which} holds Python objects")
     # An element without bytes costs nothing in a file and may still be counted without end.

@@ -21,12 +21,14 @@ from typing import Any, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution.codes import ABSENT, BAD_OPTION
-from hlotool.process import Refusal
+from hlotool.process import Refusal, read_plain
 
 Value: TypeAlias = "str | int | float | bool"
 
 #: what a library is called among JAX's platforms
 _PLUGIN = "hlotool_plugin"
+#: bytes of a plugin's configuration at most
+_MOST_BYTES = 1 << 20
 #: an option's name and value, behind a plus sign
 _OPTION = re.compile(r"([A-Za-z_]\w*)=(.*)", re.S)
 #: how the names of options of XLA's compiler begin; they hold for a compilation, all others for a client
@@ -116,10 +118,12 @@ def _configuration(name: ClientName) -> Mapping[str, Any]:
     found: dict[str, Any] = {"library_path": name.place, "create_options": {}}
     if name.place.endswith(".json"):
         try:
-            given = json.loads(Path(name.place).read_text("utf-8"))
+            given = json.loads(read_plain(Path(name.place), ABSENT, "the plugin's configuration", _MOST_BYTES))
             found = {"library_path": str(given["library_path"]),
                      "create_options": dict(given.get("create_options") or {})}
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except HloError as error:
+            raise Refusal("absent", f"{name.place}: {error.diagnostics[0].message}") from error
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise Refusal("absent", f"{name.place} is no configuration of a plugin, which is a JSON object with a "
                                     "library_path") from error
     found["create_options"] |= dict(name.client_options)

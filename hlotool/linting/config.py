@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from hlotool.diagnostics import CODES, Diagnostic, HloError, Severity, at, did_you_mean, find_code, reason_of
+from hlotool.diagnostics import CODES, Diagnostic, HloError, Severity, at, did_you_mean, find_code
 from hlotool.ir import Source
 from hlotool.linting.codes import BAD_FILE, BAD_SETTING, UNKNOWN_RULE, UNKNOWN_SETTING
 from hlotool.linting.config_places import MOST_BYTES, KeyPath, KeyPlaces
@@ -22,7 +22,7 @@ from hlotool.linting.plugins import load_plugins
 from hlotool.linting.settings import FAIL_ON, SEVERITIES, Override, Settings
 from hlotool.passes.lints import CATEGORIES, RULES
 from hlotool.passes.verify import PROFILES
-from hlotool.process import read_plain
+from hlotool.process import read_plain_text
 
 #: problems of one code that are told
 _MOST_OF_A_CODE = 10
@@ -35,11 +35,7 @@ def read_config(file: Path, *, is_chosen: bool = True) -> Settings:
     One that nobody chose, found upward from what is linted, may not name plugins unless the current folder is in its
     tree: it came with the files, and plugins are code. Nor may it name a baseline outside of its tree.
     """
-    try:
-        text = read_plain(file, BAD_FILE, "the configuration", MOST_BYTES).decode("utf-8")
-    except UnicodeDecodeError as error:
-        problem = Diagnostic(BAD_FILE, f"the configuration cannot be read: {reason_of(error)}", filename=str(file))
-        raise HloError([problem]) from error
+    text = read_plain_text(file, BAD_FILE, "the configuration", MOST_BYTES)
     source = Source(text, str(file))
     try:
         tables = tomllib.loads(text)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from hlotool.diagnostics import HloError
 from hlotool.linting.codes import BAD_FILE
-from hlotool.process import read_plain
+from hlotool.process import read_plain_text
 
 #: keys from the outside in; numbers count the tables of an array
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -37,8 +37,8 @@ def find_config(paths: Iterable[Path]) -> Path | None:
 
 def _has_table(file: Path) -> bool:
     try:
-        text = read_plain(file, BAD_FILE, "the configuration", MOST_BYTES).decode("utf-8")
-    except (HloError, UnicodeDecodeError):
+        text = read_plain_text(file, BAD_FILE, "the configuration", MOST_BYTES)
+    except HloError:
         return False
     return re.search(r"^[ \t]*+\[++\s*+tool\s*+\.\s*+hlotool\b", text, re.M) is not None
 

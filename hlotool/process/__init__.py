@@ -6,7 +6,7 @@ from hlotool.process.ending import ends_at, seconds_in
 from hlotool.process.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.process.memory import available_memory, bytes_in, free_memory, limit_memory, taken_memory
 from hlotool.process.open_beneath import open_beneath
-from hlotool.process.own_files import OwnFiles, read_plain
+from hlotool.process.own_files import OwnFiles, read_plain, read_plain_text
 from hlotool.process.pool import answers, processors
 from hlotool.process.safe_imports import safe_environment, safe_imports
 from hlotool.process.sandbox import SWITCH, granted_folder, sandbox_layers, scratch_folder
@@ -44,6 +44,7 @@ __all__ = [
     "open_beneath",
     "processors",
     "read_plain",
+    "read_plain_text",
     "safe_environment",
     "safe_imports",
     "sandbox_layers",

@@ -200,6 +200,14 @@ def read_plain(path: Path, code: str, what: str, most: int = MOST_BYTES) -> byte
     return data
 
 
+def read_plain_text(path: Path, code: str, what: str, most: int = MOST_BYTES) -> str:
+    """Return the text of such a file. Raises HloError with `code`, for one that is no UTF-8 too."""
+    try:
+        return read_plain(path, code, what, most).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise HloError([Diagnostic(code, f"{what} cannot be read: {reason_of(error)}", filename=str(path))]) from error
+
+
 def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 

@@ -13,7 +13,6 @@ system calls.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import functools
 import os
 import platform
@@ -22,6 +21,9 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+
+with contextlib.suppress(ImportError):  # Python in a browser lacks it; nothing is confined there
+    import ctypes
 
 #: process -> its scratch folder; what a fork inherits is not its own
 _SCRATCH: dict[int, tempfile.TemporaryDirectory[str]] = {}

@@ -83,11 +83,11 @@ def leads_out(file: str, folder: str) -> bool:
 
 def open_regular(path: str | Path, found_in: str | None = None) -> BufferedReader:
     """Open a regular file for reading, which lies in the folder that it was found in. Raises OSError."""
-    stream = open(path, "rb", opener=lambda name, flags: os.open(name, flags | OPENED))  # noqa: SIM115 - its user's
-    if problem := _problem_of(stream.fileno(), path, found_in):
-        stream.close()
+    handle = os.open(path, OPENED)
+    if problem := _problem_of(handle, path, found_in):
+        os.close(handle)
         raise problem
-    return stream
+    return open(handle, "rb", closefd=True)
 
 
 def _problem_of(handle: int, path: str | Path, found_in: str | None) -> OSError | None:

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import ast
 import errno
 import os
 import pathlib
 import shutil
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
+import hlotool
+from hlotool.cli import main
+from hlotool.conformance.expectations import load_expectations
+from hlotool.conformance.model_cuts import cut_model
+from hlotool.conformance.samples import read_cases
+from hlotool.corpus.corpus_inputs import listed
 from hlotool.diagnostics import HloError
+from hlotool.execution import executor_named
+from hlotool.execution.array_files import read_array_file
+from hlotool.process import Refusal
 from hlotool.text.folder_files import files_below, found_in, open_regular
 from hlotool.text.input_files import bytes_of
 from hlotool.text.named_files import open_input
+from hlotool.view.playground import pyodide_files
 
+PRODUCT = pathlib.Path(hlotool.__file__).parent
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes with names")
 TEXT = "HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }\n"
 
@@ -118,3 +130,94 @@ def test_what_is_no_regular_file_is_refused(tmp_path: pathlib.Path) -> None:
     with pytest.raises(IsADirectoryError) as refused:
         open_input(tmp_path)
     assert refused.value.filename == str(tmp_path)
+
+
+def zero(path: pathlib.Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def _plugin(path: pathlib.Path) -> object:
+    return executor_named(f"pjrt:{path}").check()
+
+
+def _configured(path: pathlib.Path) -> object:
+    from hlotool.execution.pjrt_clients import ClientName, client
+
+    return client(ClientName(str(path)))
+
+
+def _corpus(path: pathlib.Path) -> object:
+    return [given.read() for given in listed([str(path)])]
+
+
+#: what reads a file that a user names, and its name
+READERS: dict[str, Callable[[pathlib.Path], object]] = {
+    "plugin.json": _plugin, "plugin.so": _plugin, "again.json": _configured, "a.npy": read_array_file,
+    "a.npz": read_array_file, "a.safetensors": read_array_file, "b.bundle": lambda p: _run("bundle", "run", str(p)),
+    "c.bundle": lambda p: _run("run", str(p)), "pyodide.tgz": pyodide_files, "corpus.hlo": _corpus,
+    "corpus.tar.gz": _corpus, "expected.toml": load_expectations,
+    "cases.hlo": lambda p: list(read_cases(p, "")), "model.hlo": cut_model,
+    "config.toml": lambda p: _run("lint", "--config", str(p), "m.hlo")}
+
+
+def _run(*words: str) -> None:
+    if main(words) == 2:
+        raise OSError
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, zero], ids=["pipe", "zero"])
+@pytest.mark.parametrize("name", READERS)
+def test_what_never_ends_is_no_file(name: str, make: Callable[[pathlib.Path], None], tmp_path: pathlib.Path,
+                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hlotool.text.named_files._PATIENCE", 0.1)
+    monkeypatch.setattr("hlotool.text.input_files.MOST_BYTES", 1 << 20)
+    make(tmp_path / name)
+    with pytest.raises((HloError, OSError, Refusal)):
+        READERS[name](tmp_path / name)
+
+
+#: functions that open a file by its path alone, and why nobody else can have put something there
+PLAIN = {
+    "cli/code_catalogue.py:_defines_codes": "our own code",
+    "cli/conform.py:_reporting": "reports that were written into a temporary folder",
+    "cli/explain.py:_examples": "our samples",
+    "cli/lsp.py:config_of": "settings of editors that come with hlotool",
+    "cli/whole_files.py:_check_unchanged": "a regular file, as it was when it was read",
+    "conformance/expectations.py:shipped": "our expectations",
+    "conformance/suites.py:descriptions": "our suites",
+    "docs/site.py:manual_pages": "our manual",
+    "docs/site.py:write_site": "our pictures",
+    "linting/plugins.py:_names_group": "packages that are installed",
+    "process/memory.py:default_memory": "of the system",
+    "process/memory.py:free_memory": "of the system",
+    "process/memory.py:taken_memory": "of the system",
+    "process/own_files.py:read_plain": "looks at what it opened",
+    "process/reaper.py:descendants": "of the system",
+    "process/work_clock.py:_times": "of the system",
+    "view/playground/page_files.py:packed_tool": "our own code",
+}
+
+
+def test_files_are_opened_by_the_functions_that_look_at_them() -> None:
+    found = {}
+    for file in sorted(PRODUCT.rglob("*.py")):
+        for function, call in _calls_that_open(ast.parse(file.read_text("utf-8"))):
+            found[f"{file.relative_to(PRODUCT)}:{function}"] = ast.unparse(call)
+    assert {place: found[place] for place in found if place not in PLAIN} == {}
+    assert sorted(PLAIN) == sorted(found), "an exception that nobody needs"
+
+
+def _calls_that_open(tree: ast.AST, function: str = "") -> Iterator[tuple[str, ast.Call]]:
+    for node in ast.iter_child_nodes(tree):
+        name = node.name if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else function
+        if isinstance(node, ast.Call) and _opens_a_path(node):
+            yield function, node
+        yield from _calls_that_open(node, name)
+
+
+def _opens_a_path(call: ast.Call) -> bool:
+    said = ast.unparse(call)
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr in ("read_text", "read_bytes") and "resources.files" not in said
+    is_handle = any(k.arg == "closefd" for k in call.keywords)
+    return isinstance(call.func, ast.Name) and call.func.id == "open" and not is_handle

@@ -28,6 +28,7 @@ from hlotool.execution.pjrt_clients import ClientName, absolute, client, client_
 from hlotool.execution.program import Program, located
 from hlotool.ir.arrays import np
 from hlotool.process import Refusal, granted_folder
+from hlotool.text.folder_files import open_regular
 
 #: targets of jax.pure_callback and the like: the call holds the address of a Python object
 _CALLBACK = re.compile(r"xla_(ffi_)?(partitioned_)?python_\w*callback")
@@ -152,7 +153,7 @@ def _platform_of(executor: Pjrt) -> str:
 
 
 def _digest(path: str) -> str:
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -17,6 +17,7 @@ from hlotool.execution.executor import Executor, PerDevice, Results
 from hlotool.execution.program import Program
 from hlotool.ir.arrays import Array
 from hlotool.process import Refusal
+from hlotool.text.folder_files import open_regular
 
 
 class Stored(Executor):
@@ -46,7 +47,7 @@ class Stored(Executor):
         path = Path(self.argument)
         if not path.is_file():
             return None
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             head = stream.read(2)
         if head[:1] != b"\n" and head != b"\x1f\x8b":
             return None

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.process import read_plain
 from hlotool.view.playground.codes import NO_PYODIDE
 
 VERSION = "314.0.7"
@@ -35,9 +36,9 @@ def pyodide_files(path: Path | None = None) -> Mapping[str, bytes]:
     if path is not None and path.is_dir():
         return _of_folder(path)
     try:
-        packed = path.read_bytes() if path is not None else _fetched()
+        packed = _read(path) if path is not None else _fetched()
     except OSError as error:
-        raise _problem(f"{path or ADDRESS} cannot be read: {getattr(error, 'reason', None) or error.strerror or error}"
+        raise _problem(f"{ADDRESS} cannot be read: {getattr(error, 'reason', None) or error.strerror or error}"
                        ) from error
     _require_known(packed, str(path or ADDRESS))
     return _unpacked(packed)
@@ -45,13 +46,17 @@ def pyodide_files(path: Path | None = None) -> Mapping[str, bytes]:
 
 def _of_folder(path: Path) -> dict[str, bytes]:
     try:
-        files = {name: (path / name).read_bytes() for name in FILES}
+        files = {name: _read(path / name) for name in FILES}
         version = json.loads(files["package.json"]).get("version")
-    except (OSError, ValueError, AttributeError) as error:
+    except (HloError, ValueError, AttributeError, RecursionError) as error:
         raise _problem(f"{path} is no unpacked package of Pyodide: {error}") from error
     if version != VERSION:
         raise _problem(f"{path} has Pyodide {version}, {VERSION} is needed")
     return files
+
+
+def _read(path: Path) -> bytes:
+    return read_plain(path, NO_PYODIDE, path.name, _MOST_BYTES)
 
 
 def _fetched() -> bytes:
@@ -59,7 +64,7 @@ def _fetched() -> bytes:
 
     folder = cache_folder()
     cached = folder / f"pyodide-{VERSION}.tgz" if folder is not None else None
-    if cached is not None and cached.is_file() and _digest(found := cached.read_bytes()) == INTEGRITY:
+    if cached is not None and cached.is_file() and _digest(found := _read(cached)) == INTEGRITY:
         return found
     import urllib.request
 
