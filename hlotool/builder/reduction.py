@@ -11,8 +11,8 @@ from hlotool.builder.contraction import padding_rows, window_of
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import demand
-from hlotool.builder.python_values import ints
-from hlotool.ir import HloComputation, HloModule, Shape
+from hlotool.builder.python_values import element_type_of, ints
+from hlotool.ir import DTYPES, HloComputation, HloModule, Shape
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
@@ -208,9 +208,20 @@ def _rising(lhs: XlaOp, rhs: XlaOp, *others: XlaOp) -> XlaOp:
 
 
 @function("Topk")
-def top_k(b: Core, operand: Any, k: int, largest: bool = True) -> XlaOp:
-    """The k greatest (or least) elements along the last dimension, and where they stood."""
-    return b.emit("topk", [operand], {"k": k, "largest": largest})
+def top_k(b: Core, operand: Any, k: int, largest: bool = True, index_type: Any = "s32") -> XlaOp:
+    """The k greatest (or least) elements along the last dimension, and where they stood, as integers of `index_type`.
+
+    HLO's operation gives s32; XLA's library sorts an iota of the type in question along.
+    """
+    made, kind = b.operand(operand), element_type_of(index_type)
+    found = b.emit("topk", [made], {"k": k, "largest": largest})
+    if kind == "s32":
+        return found
+    size, dtype = made.dims[-1], DTYPES[kind]
+    demand(dtype.family in ("signed", "unsigned") and size <= 2 ** (dtype.bits - (dtype.family == "signed")), ARGUMENTS,
+           f"TopK: {kind} does not hold the numbers of {size} elements")
+    values, places = (b.today("GetTupleElement", found, i) for i in range(2))
+    return b.today("Tuple", values, b.today("ConvertElementType", places, kind))
 
 
 @function()

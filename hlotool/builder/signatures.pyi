@@ -871,8 +871,10 @@ class Methods(Core):
     def ThreeFryBitGenerator(self, key: typing.Any, initial_state: Operand, shape: ShapeLike,
                              **common: Unpack[Common]) -> XlaOp:
         """Bits of Threefry, from a key u64[] and a state u64[1], which counts: a tuple of bits and the next state."""
-    def TopK(self, operand: Operand, k: int, largest: bool = True, **common: Unpack[Common]) -> XlaOp:
-        """The k greatest (or least) elements along the last dimension, and where they stood."""
+    def TopK(self, operand: Operand, k: int, largest: bool = True, index_type: typing.Any = 's32',
+             **common: Unpack[Common]) -> XlaOp:
+        """The k greatest (or least) elements along the last dimension, and where they stood, as integers of
+        `index_type`."""
     def TopKWithPartitions(self, operand: Operand, k: int, num_partitions: int = 1, **common: Unpack[Common]) -> XlaOp:
         """TopK along the last dimension, first of each part, then of what the parts gave; the same values and
         places."""
@@ -890,6 +892,9 @@ class Methods(Core):
     def TriangularSolve(self, a: Operand, b_: Operand, left_side: bool, lower: bool, unit_diagonal: bool,
                         transpose_a: typing.Any = 'NO_TRANSPOSE', **common: Unpack[Common]) -> XlaOp:
         """Solve op(a) x = b (left_side) or x op(a) = b for a triangular a."""
+    def TridiagonalMatMul(self, upper_diagonal: typing.Any, main_diagonal: typing.Any, lower_diagonal: typing.Any,
+                          rhs: Operand, **common: Unpack[Common]) -> XlaOp:
+        """Multiply matrices with three diagonals, each [..., 1, m], by matrices [..., m, n]."""
     def TridiagonalSolver(self, lower_diagonal: typing.Any, main_diagonal: typing.Any, upper_diagonal: typing.Any,
                           rhs: Operand, **common: Unpack[Common]) -> XlaOp:
         """Solve systems with three diagonals, each [..., 1, n], for right sides [..., m, n]: Thomas's algorithm."""
@@ -1332,6 +1337,7 @@ class Methods(Core):
     triangle = Triangle
     triangle_mask = TriangleMask
     triangular_solve = TriangularSolve
+    tridiagonal_mat_mul = TridiagonalMatMul
     tridiagonal_solver = TridiagonalSolver
     tuple = Tuple
     uniform_floating_point_distribution = UniformFloatingPointDistribution
@@ -1714,6 +1720,7 @@ TransposeInMinorDims = _builder.TransposeInMinorDims
 Triangle = _builder.Triangle
 TriangleMask = _builder.TriangleMask
 TriangularSolve = _builder.TriangularSolve
+TridiagonalMatMul = _builder.TridiagonalMatMul
 TridiagonalSolver = _builder.TridiagonalSolver
 Tuple = _builder.Tuple
 UniformFloatingPointDistribution = _builder.UniformFloatingPointDistribution
@@ -2091,6 +2098,7 @@ transpose_in_minor_dims = _builder.TransposeInMinorDims
 triangle = _builder.Triangle
 triangle_mask = _builder.TriangleMask
 triangular_solve = _builder.TriangularSolve
+tridiagonal_mat_mul = _builder.TridiagonalMatMul
 tridiagonal_solver = _builder.TridiagonalSolver
 tuple = _builder.Tuple
 uniform_floating_point_distribution = _builder.UniformFloatingPointDistribution

@@ -179,7 +179,8 @@ ALONE = {"QR", "Eigh", "Svd", "LogDet", "Solve", "Inverse", "RandomBits", "Rando
          "RandomIntegers", "RandomBernoulli"}
 #: tested in test_builder_library_math.py
 ALONE |= {"Igamma", "Igammac", "IgammaGradA", "RandomGammaGrad", "Zeta", "Polygamma", "RegularizedIncompleteBeta",
-          "Atan", "BesselI0e", "BesselI1e", "LuDecomposition", "TridiagonalSolver", "TopKWithPartitions", "ApproxTopK",
+          "Atan", "BesselI0e", "BesselI1e", "LuDecomposition", "TridiagonalSolver", "TridiagonalMatMul", "ApproxTopK",
+          "TopKWithPartitions",
           "TorchScatterDense", "SetDimensionSizeWithRebound", "SetAllDimensionSizes", "DisassembleTuple",
           "MinPositiveNormalValue", "BoxMullerTransform", "WhileLoopHelper", "DynamicConditional",
           "CreateScalarComparisonComputation", "ConstantR0WithType"}

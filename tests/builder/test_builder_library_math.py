@@ -96,6 +96,36 @@ def test_tridiagonal_solver() -> None:
             np.testing.assert_allclose(x @ matrix.T, wanted, 1e-10, 1e-10)
 
 
+def test_products_with_three_diagonals() -> None:
+    lower, main, upper, rhs = (_R.normal(size=s) for s in ((2, 1, 5), (2, 1, 5), (2, 1, 5), (2, 5, 3)))
+    whole = np.stack([np.diag(m[0]) + np.diag(low[0, 1:], -1) + np.diag(up[0, :-1], 1)
+                      for low, m, up in zip(lower, main, upper, strict=True)])
+    for (found,) in ran(lambda b, *p: b.TridiagonalMatMul(*p), upper, main, lower, rhs):
+        np.testing.assert_allclose(found, whole @ rhs, 1e-12, 1e-12)
+    b = XlaBuilder()
+    with pytest.raises(hlotool.HloError, match=r"TridiagonalMatMul takes diagonals \[\.\.\., 1, m\]"):
+        b.TridiagonalMatMul(*(b.Parameter(n, d) for n, d in enumerate(["f32[5]", "f32[5]", "f32[5]", "f32[5,3]"])))
+
+
+@pytest.mark.parametrize(("operand", "indices", "axis"), [
+    ((0, 5), (0,), 0), ((4, 0), (2,), 0), ((4, 5), (0,), 1), ((0, 5), (0,), 1)])
+def test_selections_of_nothing(operand: tuple[int, ...], indices: tuple[int, ...], axis: int) -> None:
+    x, i = np.zeros(operand, np.float32), np.zeros(indices, np.int32)
+    for (found,) in ran(lambda b, *p: b.TorchIndexSelect(*p, axis), x, i):
+        assert found.shape == np.take(x, i, axis).shape
+
+
+@pytest.mark.parametrize("kind", ["s8", "u8", "s16", "s64"])
+def test_places_of_the_greatest_have_the_type_asked_for(kind: str) -> None:
+    x = _R.permutation(24).astype(np.float32).reshape(2, 12)
+    for values, places in ran(lambda b, v: b.TopK(v, 3, index_type=kind), x):
+        assert places.tolist() == np.argsort(-x, -1)[:, :3].tolist() and values.shape == (2, 3)
+        assert places.dtype.itemsize * 8 == int(kind[1:])
+    b = XlaBuilder()
+    with pytest.raises(hlotool.HloError, match="s8 does not hold the numbers of 129 elements"):
+        b.TopK(b.Parameter(0, "f32[129]"), 3, index_type="s8")
+
+
 def test_selections() -> None:
     x = _R.permutation(24).astype(np.float32).reshape(2, 12)
     order = np.argsort(-x, -1)[:, :3]
@@ -189,7 +219,8 @@ LIBRARY = [
     "DynamicStridedSlice", "SliceInMinorDims", "UpdateSlice", "UpdateSliceInMinorDims",
     "DynamicSliceInMinorDims", "DynamicUpdateSliceInMinorDims", "TorchGather", "TorchScatterDense",
     "TorchIndexSelect", "TopK", "TopKWithPartitions", "ApproxTopK", "ApproxTopKFallback", "SVD",
-    "TridiagonalSolver", "ThomasSolver", "DisassembleTuple", "BroadcastTo", "CreateScalarIdentityWithZeroComputation",
+    "TridiagonalSolver", "TridiagonalMatMul", "ThomasSolver", "DisassembleTuple", "BroadcastTo",
+    "CreateScalarIdentityWithZeroComputation",
     "AggregateToTopKBuilder", "ApproxTopKReductionOutputSize", "ConvGradExtractAndVerifyDimension",
     "MakeSpatialPadding", "ScramblePhiloxKey", "PhiloxIncreaseCounter", "ConcatScalars", "PackToUint32",
     "DequantizePacked", "ProductOfElementaryHouseholderReflectors", "EvaluatePolynomial",

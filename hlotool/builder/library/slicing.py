@@ -82,10 +82,10 @@ def index_select(b: Methods, operand: Any, indices: Any, axis: int = 0, batch_di
         return b.Gather(made, given, {
             "offset_dims": outside, "collapsed_slice_dims": [axis], "start_index_map": [axis],
             "operand_batching_dims": counted, "start_indices_batching_dims": counted, "index_vector_dim": given.rank},
-                        [1 if d in counted or d == axis else n for d, n in enumerate(made.dims)])
+                        [min(n, 1) if d in counted or d == axis else n for d, n in enumerate(made.dims)])
     rank = given.rank
     offsets = [d if d < axis else d + rank - 1 for d in range(made.rank) if d != axis]
-    sizes = [1 if d == axis else n for d, n in enumerate(made.dims)]
+    sizes = [min(n, 1) if d == axis else n for d, n in enumerate(made.dims)]
     return b.Gather(made, given, {"offset_dims": offsets, "collapsed_slice_dims": [axis],
                                   "start_index_map": [axis], "index_vector_dim": rank}, sizes)
 

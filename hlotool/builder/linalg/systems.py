@@ -102,3 +102,29 @@ def tridiagonal_solver(b: Methods, lower_diagonal: Any, main_diagonal: Any, uppe
         return [put(b, found, value, k, -1), middle, above]
 
     return loop(b, size, backward, [found, middle, above])[0]
+
+
+@function()
+def tridiagonal_mat_mul(b: Methods, upper_diagonal: Any, main_diagonal: Any, lower_diagonal: Any, rhs: Any) -> XlaOp:
+    """Multiply matrices with three diagonals, each [..., 1, m], by matrices [..., m, n].
+
+    The last element of the upper diagonal and the first of the lower one do not count.
+    Source: XLA, xla/hlo/builder/lib/tridiagonal.cc.
+    """
+    upper, main, lower, given = b.operands(upper_diagonal, main_diagonal, lower_diagonal, rhs)
+    demand(given.rank >= 2 and upper.dims == main.dims == lower.dims == (*given.dims[:-2], 1, given.dims[-2])
+           and given.dims[-2] > 0, ARGUMENTS, "TridiagonalMatMul takes diagonals [..., 1, m] and a matrix [..., m, n]; "
+           f"they are {', '.join(o.shape.text(False) for o in (upper, main, lower, given))}")
+    rank, size = given.rank, given.dims[-2]
+
+    def rows(diagonal: XlaOp, start: int, of: int) -> XlaOp:
+        """A diagonal without one of its ends, times the rows of the right side from `of` on, at its own rows."""
+        count = size - max(start, of)
+        part = b.SliceInDim(diagonal, start, start + count, 1, rank - 1)
+        block = b.SliceInDim(given, of, of + count, 1, rank - 2)
+        scales = b.BroadcastInDim(b.Reshape(part, [*given.dims[:-2], count]), block.dims, range(rank - 1))
+        padded: XlaOp = b.PadInDim(b.Mul(scales, block), b.Zero(given.element_type), rank - 2, start,
+                                   size - count - start)
+        return padded
+
+    return b.Add(b.Add(rows(main, 0, 0), rows(upper, 0, 1)), rows(lower, 1, 0))
