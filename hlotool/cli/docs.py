@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import pathlib
 import tempfile
 from collections.abc import Mapping
@@ -83,9 +82,8 @@ def _update() -> int:
 
 
 def _serve(folder: pathlib.Path, port: int) -> None:
-    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+    from hlotool.docs import page_server
 
-    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
+    with page_server(folder, port) as server:
         print(f"http://127.0.0.1:{server.server_address[1]}/", flush=True)
         server.serve_forever()

@@ -26,6 +26,8 @@ LARGEST, _LONGEST_LINE = 1 << 28, 1 << 16
 _LOOK = 1.0
 # After a message that was not understood the next header follows whatever is left of it, on the same line.
 _LENGTH = re.compile(rb"content-length:[ \t]*([0-9]{1,9})[ \t]*\r?\n\Z", re.IGNORECASE)
+#: the first line of a request by HTTP: a page in a browser can send one to a port of this machine, with a message in it
+_OF_BROWSER = re.compile(rb" HTTP/[0-9.]+\r?\n\Z")
 _LENGTH_KEY = re.compile(rb"content-length:", re.IGNORECASE)
 
 
@@ -43,10 +45,13 @@ class Unreadable(Exception):
 
 
 async def bodies(reader: asyncio.StreamReader) -> AsyncIterator[bytes | Unreadable]:
-    """Yield the bodies of messages until the input ends; between them what is none, once for each run of it."""
+    """Yield the bodies of messages until the input ends; between them what is none, once for each run of it.
+
+    A request by HTTP is the end, too: no editor sends one.
+    """
     length: int | None = None
     is_lost = False
-    while line := await _line(reader):
+    while (line := await _line(reader)) and not _OF_BROWSER.search(line):
         if (found := _LENGTH.search(line)) is not None and (is_lost or found.start() == 0):
             length, is_lost = int(found[1]), False
         elif not is_lost and _LENGTH_KEY.match(line):
