@@ -13,6 +13,7 @@ from hlotool.execution.codes import (
     TIMEOUT,
     UNSUPPORTED,
 )
+from hlotool.execution.device_state import DeviceState
 from hlotool.execution.devices import fed, numbered
 from hlotool.execution.evaluate import InstructionRuns, evaluate_program
 from hlotool.execution.evaluation import Moment, Observer, Path, Rebinding, RunningCall
@@ -37,7 +38,7 @@ __all__ = [
     "TIMEOUT",
     "TIME_LIMIT",
     "UNSUPPORTED",
-    "Executor",
+    "DeviceState", "Executor",
     "InstructionRuns",
     "Moment",
     "Observer",

@@ -14,6 +14,7 @@ from typing import Any
 
 from hlotool.diagnostics import HloError
 from hlotool.execution.codes import MEMORY
+from hlotool.execution.device_state import running
 from hlotool.execution.devices import DeviceWorld
 from hlotool.execution.evaluation import Evaluation, Moment, Observer, Path, Rebinding, Step
 from hlotool.execution.manual_regions import Border
@@ -40,8 +41,10 @@ class Brought(Exception):
 class StepWorld(DeviceWorld):
     """One device's view where all run in step: first it is asked what it brings, then it gets what all brought."""
 
-    #: what each participant brings to the instruction that runs; None: it is asked for
-    brought: list[Any] | None = None
+    #: what all participants bring to each meeting of the instruction that runs, as far as they have been asked
+    brought: Sequence[list[Any]] = ()
+    #: meetings of the instruction so far
+    met = 0
     #: groups of devices, and what those of one compute together
     common: dict[Any, Any]
     #: False where each device has to be seen computing it
@@ -55,10 +58,11 @@ class StepWorld(DeviceWorld):
         """Return what every participant brings to this meeting, in their order."""
         if tuple(participants) == (self.device,):
             return [value]
-        if self.brought is None:
+        if self.met == len(self.brought):
             members = tuple(participants)
             raise Brought(value, self.common.setdefault((members,), members))
-        return self.brought
+        self.met += 1
+        return self.brought[self.met - 1]
 
     def together(self, members: Sequence[int], compute: Callable[[], Any]) -> Any:
         """Return the value that is the same for all of some devices, computed once."""
@@ -135,7 +139,8 @@ class StepEvaluation(Evaluation):
         return self._alone[device]
 
     def _on(self, device: int, step: Step, operands: Sequence[Any], path: Path) -> Any:
-        return self._of(device).run(self._step(device, step.instruction), list(operands), path)
+        with running(device):
+            return self._of(device).run(self._step(device, step.instruction), list(operands), path)
 
     def _computed(self, step: Step, operands: list[Any], path: Path) -> Any:
         """Return the value of an instruction that is alike on devices with the same operands."""
@@ -180,27 +185,27 @@ class StepEvaluation(Evaluation):
         at = picked(tuple(operands), np.arange(len(self.worlds)))
         common: dict[Any, Any] = {}
         made: list[Any] = [None] * len(self.worlds)
-        asked: dict[int, Brought] = {}
-        for device in range(len(self.worlds)):
-            try:
-                made[device] = self._met_on(device, step, at(device), path, None, common)
-            except Brought as its:
-                asked[device] = its
         shares = self._gives_alike(step.instruction)
-        rows: dict[tuple[int, ...], list[Any]] = {}
-        alike: dict[tuple[int, ...], Any] = {}
-        for device, brought in asked.items():
-            group = brought.participants
-            if group not in rows:
-                if any(m not in asked or asked[m].participants != group for m in group):
-                    raise Apart  # which of them wait for whom is seen where each runs by itself
-                rows[group] = [asked[m].value for m in group]
-            if not shares or len(brought.value) != len(operands):
-                made[device] = self._met_on(device, step, at(device), path, rows[group], common)
-                continue
-            if group not in alike:
-                alike[group] = self._met_on(device, step, at(device), path, rows[group], common)
-            made[device] = alike[group]
+        known: dict[int, list[list[Any]]] = {device: [] for device in range(len(self.worlds))}
+        waiting = list(known)
+        while waiting:
+            asked: dict[int, Brought] = {}
+            alike: dict[int, Any] = {}
+            for device in waiting:
+                row = id(known[device][-1]) if known[device] else 0
+                if shares and row in alike:
+                    made[device] = alike[row]
+                    continue
+                try:
+                    made[device] = self._met_on(device, step, at(device), path, known[device], common)
+                except Brought as its:
+                    asked[device] = its
+                    continue
+                if row and len(known[device][-1][0]) == len(operands):
+                    alike[row] = made[device]
+            for device, row in _rows(asked).items():
+                known[device].append(row)
+            waiting = list(asked)
         return spread(made)
 
     def _gives_alike(self, instruction: HloInstruction) -> bool:
@@ -209,15 +214,27 @@ class StepEvaluation(Evaluation):
         is_uniform = not border.enters if border is not None else is_a(instruction, "uniform")
         return is_uniform and self.observer is None and self.rebind is None
 
-    def _met_on(self, device: int, step: Step, operands: Sequence[Any], path: Path, brought: list[Any] | None,
+    def _met_on(self, device: int, step: Step, operands: Sequence[Any], path: Path, brought: Sequence[list[Any]],
                 common: dict[Any, Any]) -> Any:
         world = self.worlds[device]
-        world.brought, world.common = brought, common
+        world.brought, world.met, world.common = brought, 0, common
         world.is_shared = self.rebind is None and self.observer is None
         if not world.is_shared or step.instruction in self.borders:
             return self._on(device, step, operands, path)
         first = self._step(0, step.instruction)
         return self._of(0).run(replace(first, keywords={**first.keywords, "world": world}), list(operands), path)
+
+
+def _rows(asked: Mapping[int, Brought]) -> dict[int, list[Any]]:
+    """Return what the participants of each device's meeting bring to it. Raises Apart where they do not all come."""
+    rows: dict[tuple[int, ...], list[Any]] = {}
+    for brought in asked.values():
+        group = brought.participants
+        if group not in rows:
+            if any(m not in asked or asked[m].participants != group for m in group):
+                raise Apart  # which of them wait for whom is seen where each runs by itself
+            rows[group] = [asked[m].value for m in group]
+    return {device: rows[brought.participants] for device, brought in asked.items()}
 
 
 #: effects of operations whose result is a device's own whatever the operands are

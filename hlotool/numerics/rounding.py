@@ -34,11 +34,10 @@ from __future__ import annotations
 import enum
 import functools
 import math
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from hlotool.execution import Observer, Program, evaluate_program, fed, leaves
+from hlotool.execution import DeviceState, Observer, Program, evaluate_program, fed, leaves
 from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Shape, dtype_of_numpy
 from hlotool.ir.arrays import np
 from hlotool.numerics.higher_precision import HELD_AS_F32, WideShape, is_real, own, wide_kind, widened
@@ -116,7 +115,7 @@ class RandomRounding:
         self._seed = seed
         self._product_bits = product_bits
         self._least_ulps = _ENLARGED_ULPS if draws is Draws.ENLARGED else least_ulps
-        self._streams = threading.local()
+        self._streams = DeviceState()
         self._flushes = seed % 2 == 1 and draws is not Draws.CHOICES
         self._strict = draws is Draws.STRICT
         self._draws = draws
@@ -135,18 +134,13 @@ class RandomRounding:
 
     @property
     def _random(self) -> Any:
-        """A stream for each thread, that is each device, all alike: what replicas compute alike stays alike."""
-        if not hasattr(self._streams, "numbers"):
-            self._streams.numbers = np.random.default_rng((self._seed, 0x6C6F))
-        return self._streams.numbers
+        """A stream for each device, all alike: what replicas compute alike stays alike."""
+        return self._streams.kept("numbers", lambda: np.random.default_rng((self._seed, 0x6C6F)))
 
     @property
     def _ends(self) -> OpenEnds:
-        """Numbers that overflow, of each thread."""
-        if not hasattr(self._streams, "ends"):
-            self._streams.ends = OpenEnds(self._turn, self._random)
-        found: OpenEnds = self._streams.ends
-        return found
+        """Numbers that overflow, of each device."""
+        return self._streams.kept("ends", lambda: OpenEnds(self._turn, self._random))
 
     def flushed(self, argument: Array, shape: Shape) -> Array:
         """An argument as a processor reads it that flushes subnormals."""

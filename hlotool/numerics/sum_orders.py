@@ -7,10 +7,10 @@ turn asks for that order.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from hlotool.execution import DeviceState
 from hlotool.ir import HloComputation, HloInstruction, HloModule
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import source_of
@@ -27,7 +27,7 @@ class SumOrders:
         self._inner: set[int] = set()
         #: the last adds of sums
         self._last: set[int] = set()
-        self._terms = threading.local()
+        self._terms = DeviceState()
         for computation in module.computations:
             self._find(computation)
 
@@ -50,9 +50,7 @@ class SumOrders:
 
     def note(self, instruction: HloInstruction, values: Sequence[Array]) -> list[Array] | None:
         """Keep the terms of an `add`, given the values of its operands; those of the whole sum at its last one."""
-        if not hasattr(self._terms, "noted"):
-            self._terms.noted = {}
-        noted: dict[int, list[Array]] = self._terms.noted
+        noted: dict[int, list[Array]] = self._terms.kept("noted", dict)
         terms = [t for o, value in zip(instruction.operands, values, strict=True)
                  for t in noted.pop(id(o), (value,))]
         if id(instruction) in self._last:

@@ -14,6 +14,7 @@ from hlotool.passes.rewrite_rules import RewriteRule, known_outcomes, rule_sente
 PAGE = pathlib.Path(__file__).parents[2] / "hlotool" / "docs" / "rewrite_rules.md"
 #: types on which the record is held each time; all of them at night
 QUICK = ("f8e5m2", "u8")
+SOLVERS = ("bitwuzla", "z3")
 #: words of patterns, as NumPy has them; calls that are not here are attributes' or written below
 NUMPY = {"exponential": np.exp, "exponential_minus_one": np.expm1, "log_plus_one": np.log1p, "cosine": np.cos,
          "sine": np.sin, "logistic": lambda x: 1 / (1 + np.exp(-x)), "rsqrt": lambda x: 1 / np.sqrt(x),
@@ -26,6 +27,11 @@ def record(rule, kind):
     """What the record should hold of a rule and a type."""
     both = evaluated(rule, kind) or ()
     return {name: o.as_json() for name, o in zip((kind, f"when {kind}"), both, strict=False) if o and o.tried}
+
+
+def whoever_proved(outcomes):
+    """Outcomes without the name of the solver: which of the two is quick enough hangs on the processor."""
+    return {name: o | {"cover": "a solver" if o["cover"] in SOLVERS else o["cover"]} for name, o in outcomes.items()}
 
 
 def in_numpy(pattern, kind, operands):
@@ -106,11 +112,13 @@ def test_what_boundaries_hide_is_found(before, after):
 
 
 @pytest.mark.parametrize(("before", "after", "kind", "cover"), [
-    ("x * y", "y * x", "f32", "bitwuzla"), ("x + y", "y + x", "bf16", "z3"), ("x - y", "x + -y", "f16", "bitwuzla"),
-    ("(x + y) - y", "x", "s8", "all values"), ("x * y + x * z", "x * (y + z)", "s8", "bitwuzla"),
+    ("x * y", "y * x", "f32", "a solver"), ("x + y", "y + x", "bf16", "a solver"),
+    ("x - y", "x + -y", "f16", "a solver"),
+    ("(x + y) - y", "x", "s8", "all values"), ("x * y + x * z", "x * (y + z)", "s8", "a solver"),
     ("abs(x)", "select(x >= 0, x, -x)", "f32", "search"), ("tanh(-x)", "-tanh(x)", "f32", "search")])
 def test_equality_is_proved_or_not_said(before, after, kind, cover):
-    assert evaluated(RewriteRule(before, after), kind)[0].cover == cover
+    found = evaluated(RewriteRule(before, after), kind)[0].cover
+    assert found in SOLVERS if cover == "a solver" else found == cover
 
 
 def test_reports_say_nothing_of_what_was_only_searched():
@@ -126,7 +134,7 @@ def test_the_record_is_what_the_reference_computes(kind):
     for rule in rules():
         if rule.of != "matrix" and kind in types_of(rule) and len(rule.before) < 40:
             known = {k: v for k, v in known_outcomes()[str(rule)].items() if k.removeprefix("when ") == kind}
-            assert record(rule, kind) == known, rule
+            assert whoever_proved(record(rule, kind)) == whoever_proved(known), rule
 
 
 @pytest.mark.skipif(not os.environ.get("HLOTOOL_NIGHTLY"), reason="two minutes: HLOTOOL_NIGHTLY=1")

@@ -46,3 +46,21 @@ def test_four_terms_are_taken_in_pairs_too() -> None:
     ids=["a negative", "a difference", "two constants", "a partial sum with another user"])
 def test_an_order_that_is_meant_is_kept(body: str) -> None:
     assert len(samples(body, 1e8, 3.0, 1e8, strict=True)) == 1
+
+
+def test_each_device_adds_up_its_own_terms() -> None:
+    program = Program(hlotool.parse("""HloModule m, replica_count=3
+ENTRY e {
+  x = f32[2] parameter(0)
+  id = u32[] replica-id()
+  f = f32[] convert(id)
+  b = f32[2] broadcast(f), dimensions={}
+  a = f32[2] add(x, b)
+  ROOT s = f32[2] add(a, x)
+}
+"""))
+    rows = [[np.float32([10.0**device, 3])] for device in range(3)]
+    for seed in range(4):
+        found = sample_program(program, rows, seed)
+        for device in range(3):
+            np.testing.assert_allclose(found[device][0], 2 * rows[device][0] + device, rtol=1e-6)
