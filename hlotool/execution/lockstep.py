@@ -203,8 +203,8 @@ class StepEvaluation(Evaluation):
                     continue
                 if row and len(known[device][-1][0]) == len(operands):
                     alike[row] = made[device]
-            for device, row in _rows(asked).items():
-                known[device].append(row)
+            for device, brought in _rows(asked).items():
+                known[device].append(brought)
             waiting = list(asked)
         return spread(made)
 

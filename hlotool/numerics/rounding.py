@@ -140,7 +140,8 @@ class RandomRounding:
     @property
     def _ends(self) -> OpenEnds:
         """Numbers that overflow, of each device."""
-        return self._streams.kept("ends", lambda: OpenEnds(self._turn, self._random))
+        found: OpenEnds = self._streams.kept("ends", lambda: OpenEnds(self._turn, self._random))
+        return found
 
     def flushed(self, argument: Array, shape: Shape) -> Array:
         """An argument as a processor reads it that flushes subnormals."""

@@ -1,8 +1,9 @@
-"""LAPACK's routines as compilers for CPUs call them ("lapack_sgetrf_ffi"), on NumPy arrays.
+"""LAPACK's routines as compilers for CPUs call them ("lapack_sgetrf_ffi"), on NumPy arrays: SciPy's wrappers of them.
 
 A routine sees matrices as LAPACK does, columns first: the buffers of the call's operands in their layouts. What it
-overwrites is given back. Signs are LAPACK's where it fixes them (Householder vectors, pivots); those of eigenvectors
-and singular vectors are the ones of NumPy's own LAPACK. Source: LAPACK Users' Guide; jaxlib/cpu/lapack_kernels.cc.
+overwrites is given back. Eigenvectors, singular vectors and Schur forms are not unique; which ones come out is
+LAPACK's convention, so that no algorithm of another source can stand in. jaxlib requires SciPy, and calls the same
+library. Source: LAPACK Users' Guide; jaxlib/cpu/lapack_kernels.cc.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ _ROUTINES: dict[str, tuple[Routine, tuple[int, ...]]] = {}
 _TARGET = re.compile(r"lapack_[sdcz](?P<routine>\w+)_ffi")
 _FIELD = re.compile(r"(\w+)\s*=\s*(-?\d+|true|false)")
 _WORDS = {"true": 1, "false": 0}
+#: routines of BLAS
+_OF_BLAS = frozenset({"trsm"})
+#: rows or columns that a routine may take at a time; its workspace holds so many
+_WORK = 64
 
 
 def _routine(names: str, *ranks: int) -> Callable[[Routine], Routine]:
@@ -92,13 +97,26 @@ def _over_batch(function: Routine, operands: Sequence[Array], ranks: Sequence[in
     """The buffers of the routine's results, one element of the batch after the other."""
     batch = operands[0].shape[:operands[0].ndim - ranks[0]]
     places = list(np.ndindex(*batch))
-    rows = [function(*(np.array(o[place]) for o in operands), config=fields, results=results) for place in places]
+    if operands[0].size:
+        rows = [function(*(np.array(o[place], order="F") for o in operands), config=fields, results=results)
+                for place in in_time(places)]
+    else:  # nothing is left to compute, and LAPACK refuses it
+        rows = [tuple(np.zeros(s.dims[len(batch):]) for s in results) for _ in places]
     made: list[Array] = []
-    for number in in_time(range(len(results))):
+    for number in range(len(results)):
         parts = [np.asarray(row[number]) for row in rows]
         buffers = [p.T.reshape(-1) for p in parts]
         made.append(np.concatenate(buffers) if buffers else np.zeros(0))
     return made
+
+
+def _library(name: str, like: Array) -> Callable[..., Any]:
+    """Return the routine of that name for the type of an array; what is wider than f64 is taken as f64."""
+    from scipy.linalg import blas, lapack
+
+    letter = {"f": "sd", "c": "cz"}[like.dtype.kind][like.dtype.itemsize > (8 if like.dtype.kind == "c" else 4)]
+    found: Callable[..., Any] = getattr(blas if name in _OF_BLAS else lapack, letter + name)
+    return found
 
 
 def _letter(config: Config, name: str, default: str = "") -> str:
@@ -107,72 +125,38 @@ def _letter(config: Config, name: str, default: str = "") -> str:
     return chr(config[name]) if name in config else default
 
 
+def _unless(info: int, *results: Array) -> tuple[Array, ...]:
+    """The results, or NaN where a routine found none and left what its buffers held before."""
+    return tuple(np.full_like(r, np.nan) for r in results) if info else results
+
+
+def _is_finite(a: Array) -> bool:
+    """Return False for what some routines refuse, which LAPACK says on the terminal."""
+    return bool(np.isfinite(a).all())
+
+
 # Factorisations
-
-
-def _size(x: Array) -> Array:
-    """Return the sizes by which LAPACK compares pivots: of complex numbers, the sum of both parts' sizes."""
-    return abs(x.real) + abs(x.imag) if np.iscomplexobj(x) else abs(x)
 
 
 @_routine("getrf", 2)
 def _getrf(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """L and U with row exchanges; info is the number of the first pivot that is zero."""
-    rows, columns = a.shape
-    pivots, info = np.arange(1, min(rows, columns) + 1, dtype=np.int32), 0
-    for k in in_time(range(min(rows, columns))):
-        sizes = _size(a[k:, k])
-        pivot = k + int(sizes.argmax() if not np.isnan(sizes).all() else 0)
-        pivots[k] = pivot + 1
-        if a[pivot, k] == 0:
-            info = info or k + 1
-            continue
-        a[[k, pivot]] = a[[pivot, k]]
-        a[k + 1:, k] = a[k + 1:, k] / a[k, k]
-        a[k + 1:, k + 1:] -= np.outer(a[k + 1:, k], a[k, k + 1:])
-    return a, pivots, info
+    factors, pivots, info = _library("getrf", a)(a)
+    return factors, pivots + 1, info
 
 
 @_routine("potrf", 2)
 def _potrf(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """One triangle is replaced by Cholesky's factor; info is the order of the first minor that is not positive."""
-    lower = _letter(config, "uplo") == "L"
-    low = a if lower else a.conj().T
-    for k in in_time(range(len(a))):
-        pivot = (low[k, k] - low[k, :k] @ low[k, :k].conj()).real
-        if not pivot > 0:
-            low[k, k] = pivot
-            return (low if lower else low.conj().T), k + 1
-        low[k, k] = np.sqrt(pivot)
-        low[k + 1:, k] = (low[k + 1:, k] - low[k + 1:, :k] @ low[k, :k].conj()) / low[k, k]
-    return (low if lower else low.conj().T), 0
-
-
-def _reflector(alpha: Any, x: Array) -> tuple[Any, Array, Any]:
-    """beta, the vector's tail and tau of the reflection that leaves only beta. Source: LAPACK, ?larfg."""
-    norm, real, imaginary = np.linalg.norm(x), np.real(alpha), np.imag(alpha)
-    if norm == 0 and imaginary == 0:
-        return alpha, x, alpha * 0
-    beta = -np.copysign(np.hypot(np.hypot(real, imaginary), norm), real)
-    tau = (beta - real) / beta if not np.iscomplexobj(x) else complex((beta - real) / beta, -imaginary / beta)
-    return beta, x / (alpha - beta), tau
-
-
-def _reflect(a: Array, tail: Array, tau: Any) -> None:
-    """a less tau v v^H a, in place; v begins with a one."""
-    vector = np.concatenate((np.ones(1, a.dtype), tail))
-    a -= np.outer(tau * vector, vector.conj() @ a)
+    found: tuple[Any, ...] = _library("potrf", a)(a, lower=_letter(config, "uplo") == "L", clean=False)
+    return found
 
 
 @_routine("geqrf", 2)
 def _geqrf(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """R above the diagonal, the tails of the reflections below it, and their factors."""
-    count = min(a.shape)
-    taus = np.zeros(count, a.dtype)
-    for k in in_time(range(count)):
-        a[k, k], a[k + 1:, k], taus[k] = _reflector(a[k, k], a[k + 1:, k])
-        _reflect(a[k:, k + 1:], a[k + 1:, k], np.conj(taus[k]))
-    return (a, taus, 0)[:len(results)]
+    factors, taus, _, info = _library("geqrf", a)(a)
+    return (factors, taus, info)[:len(results)]
 
 
 @_routine("geqp3", 2, 1)
@@ -180,173 +164,118 @@ def _geqp3(a: Array, first: Array, *, config: Config, results: Any) -> tuple[Any
     """geqrf of the columns in the order of their remaining lengths. Columns that are to come first are refused."""
     if first.any():
         raise EvaluationError("geqp3 with columns that stay in front is not defined here")
-    count, order = min(a.shape), np.arange(1, a.shape[1] + 1, dtype=np.int32)
-    taus = np.zeros(count, a.dtype)
-    for k in in_time(range(count)):
-        pivot = k + int(np.linalg.norm(a[k:, k:], axis=0).argmax())
-        a[:, [k, pivot]], order[[k, pivot]] = a[:, [pivot, k]], order[[pivot, k]]
-        a[k, k], a[k + 1:, k], taus[k] = _reflector(a[k, k], a[k + 1:, k])
-        _reflect(a[k:, k + 1:], a[k + 1:, k], np.conj(taus[k]))
-    return (a, order, taus, 0)[:len(results)]
+    factors, order, taus, _, info = _library("geqp3", a)(a)
+    return (factors, order, taus, info)[:len(results)]
 
 
 @_routine("orgqr ungqr", 2, 1)
 def _orgqr(a: Array, taus: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """The columns of the product of reflections."""
-    q = np.eye(*a.shape, dtype=a.dtype)
-    for k in reversed(range(len(taus))):
-        _reflect(q[k:], a[k + 1:, k], taus[k])
-    return (q, 0)[:len(results)]
+    name = "ungqr" if np.iscomplexobj(a) else "orgqr"
+    columns, _, info = _library(name, a)(a, taus)
+    return (columns, info)[:len(results)]
 
 
 @_routine("ormqr unmqr", 2, 1, 2)
 def _ormqr(a: Array, taus: Array, c: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """c times the product of reflections, or its adjoint, from the left or the right."""
+    is_complex = np.iscomplexobj(a)
     left = bool(config["left"]) if "left" in config else _letter(config, "side") == "L"
-    given = config.get("transpose", config.get("trans", 0))
-    adjoint = given in (1, ord("T"), ord("C"))
-    side = c if left else c.conj().T
-    # From the right: (c q)^H is q^H c^H.
-    order = range(len(taus)) if adjoint == left else reversed(range(len(taus)))
-    for k in order:
-        _reflect(side[k:], a[k + 1:, k], np.conj(taus[k]) if adjoint == left else taus[k])
-    return ((side if left else side.conj().T), 0)[:len(results)]
+    is_adjoint = config.get("transpose", config.get("trans", 0)) in (1, ord("T"), ord("C"))
+    product, _, info = _library("unmqr" if is_complex else "ormqr", a)(
+        "L" if left else "R", ("C" if is_complex else "T") if is_adjoint else "N", a, taus, c, _WORK * max(c.shape))
+    return (product, info)[:len(results)]
 
 
 @_routine("gehrd", 2)
 def _gehrd(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """Hessenberg's form between rows `low` and `high`, and the reflections that lead there."""
-    first, last = config["low"] - 1, config["high"]
-    taus = np.zeros(max(len(a) - 1, 0), a.dtype)
-    for k in range(first, last - 1):
-        a[k + 1, k], a[k + 2:last, k], taus[k] = _reflector(a[k + 1, k], a[k + 2:last, k])
-        tail = a[k + 2:last, k].copy()
-        from_right = a[:last, k + 1:last].conj().T
-        _reflect(from_right, tail, np.conj(taus[k]))
-        a[:last, k + 1:last] = from_right.conj().T
-        _reflect(a[k + 1:last, k + 1:], tail, np.conj(taus[k]))
-    return a, taus, 0
+    found: tuple[Any, ...] = _library("gehrd", a)(a, lo=config["low"] - 1, hi=config["high"] - 1)
+    return found
 
 
 @_routine("sytrd hetrd", 2)
 def _sytrd(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """The tridiagonal form of a symmetric matrix: both diagonals, and the reflections that lead there."""
-    if _letter(config, "uplo") != "L":
-        raise EvaluationError("sytrd of the upper triangle is not defined here")
-    size = len(a)
-    beside, taus = np.zeros(max(size - 1, 0), a.real.dtype), np.zeros(max(size - 1, 0), a.dtype)
-    for k in in_time(range(size - 1)):
-        beta, tail, tau = _reflector(a[k + 1, k], a[k + 2:, k])
-        vector = np.concatenate((np.ones(1, a.dtype), tail))
-        rest = np.tril(a[k + 1:, k + 1:], -1)
-        whole = rest + rest.conj().T + np.diag(np.diag(a[k + 1:, k + 1:]).real)
-        x = tau * (whole @ vector)
-        w = x - tau * (x.conj() @ vector) / 2 * vector
-        update = np.outer(vector, w.conj()) + np.outer(w, vector.conj())
-        a[k + 1:, k + 1:] -= np.tril(update)
-        a[k + 1, k], a[k + 2:, k], beside[k], taus[k] = beta, tail, np.real(beta), tau
-    middle = np.diag(a).real
-    np.fill_diagonal(a, middle)
-    return a, middle, beside, taus, 0
+    name = "hetrd" if np.iscomplexobj(a) else "sytrd"
+    found: tuple[Any, ...] = _library(name, a)(a, lower=_letter(config, "uplo") == "L", lwork=_WORK * len(a))
+    return found
 
 
 # Eigenvalues and singular values
 
 
-def _is_finite(*arrays: Array) -> bool:
-    return all(bool(np.isfinite(a).all()) for a in arrays)
-
-
 @_routine("syevd heevd", 2)
 def _syevd(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """Eigenvalues, ascending, and eigenvectors of a symmetric matrix, one triangle of which is read."""
-    if not _is_finite(a):
-        return np.full_like(a, np.nan), np.full(len(a), np.nan), len(a) + 1
-    values, vectors = np.linalg.eigh(a, UPLO="L" if _letter(config, "uplo") == "L" else "U")
-    return (vectors if _letter(config, "mode", "V") == "V" else a), values, 0
+    name, is_wanted = "heevd" if np.iscomplexobj(a) else "syevd", _letter(config, "mode", "V") == "V"
+    values, vectors, info = _library(name, a)(a, compute_v=is_wanted, lower=_letter(config, "uplo") == "L")
+    return vectors, values, info
 
 
-@_routine("gesdd gesvd", 2)
+@_routine("gesdd", 2)
 def _gesdd(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
+    """Singular values and vectors, by halving the problem."""
+    return _singular("gesdd", a, config, results)
+
+
+@_routine("gesvd", 2)
+def _gesvd(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
+    """Singular values and vectors, by QR iteration."""
+    return _singular("gesvd", a, config, results)
+
+
+def _singular(name: str, a: Array, config: Config, results: Any) -> tuple[Any, ...]:
     """Singular values, descending, and singular vectors: all (A), as many as there are values (S), or none (N)."""
     mode = _letter(config, "mode", "A")
     if mode not in "ASN":
         raise EvaluationError(f"singular vectors in mode {mode} are not defined here")
     if not _is_finite(a):
-        shapes = [s.dims[-2:] for s in results[2:4]]
-        return a, np.full(min(a.shape), np.nan), *(np.full(s, np.nan) for s in shapes), -4
+        return a, *(np.full(s.dims[-n:], np.nan, a.dtype) for s, n in zip(results[1:4], (1, 2, 2), strict=True)), -4
+    work = int(_library(f"{name}_lwork", a)(*a.shape, compute_uv=mode != "N", full_matrices=mode == "A")[0].real)
+    left, values, right, info = _library(name, a)(a, compute_uv=mode != "N", full_matrices=mode == "A", lwork=work,
+                                                  overwrite_a=True)
     if mode == "N":
-        values = np.linalg.svd(a, compute_uv=False)
-        return a, values, *(np.zeros(s.dims[-2:], a.dtype) for s in results[2:4]), 0
-    left, values, right = np.linalg.svd(a, full_matrices=mode == "A")
-    return a, values, left, right, 0
+        left, right = (np.zeros(s.dims[-2:], a.dtype) for s in results[2:4])
+    return a, *_unless(info, values, left, right), info
 
 
 @_routine("geev", 2)
 def _geev(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """Eigenvalues of any square matrix, and its left and right eigenvectors, of length 1."""
-    is_real, size = not np.iscomplexobj(a), len(a)
-    wide = np.result_type(a.dtype, np.complex64)
+    sides = [_letter(config, f"compute_{side}", "N") == "V" for side in ("left", "right")]
     if not _is_finite(a):
-        nothing = np.full((size, size), np.nan, wide)
-        values, left, right, info = np.full(size, np.nan, wide), nothing, nothing, 1
-    else:
-        values, right = np.linalg.eig(a)
-        values, right, info = values.astype(wide), right.astype(wide), 0
-        left = np.zeros_like(right)
-        if _letter(config, "compute_left", "N") == "V":
-            left = _left_vectors(right)
-        if _letter(config, "compute_right", "N") != "V":
-            right = np.zeros_like(right)
-    parts = (values.real, values.imag) if is_real else (values,)
-    return (*parts, left, right, info)
+        return *(np.full_like(a, np.nan, shape=s.dims[-n:]) for s, n in zip(
+            results[:-1], (*(1,) * (len(results) - 3), 2, 2), strict=True)), 1
+    work = int(_library("geev_lwork", a)(len(a), compute_vl=sides[0], compute_vr=sides[1])[0].real)
+    *parts, left, right, info = _library("geev", a)(a, compute_vl=sides[0], compute_vr=sides[1], lwork=work)
+    vectors = [_of_pairs(v, parts) if is_wanted else np.zeros(a.shape, np.result_type(a.dtype, np.complex64))
+               for v, is_wanted in zip((left, right), sides, strict=True)]
+    return (*_unless(info, *parts, *vectors), info)
 
 
-def _left_vectors(right: Array) -> Array:
-    """The rows of the inverse, of length 1, their largest element real."""
-    try:
-        left = np.linalg.inv(right).conj().T
-    except np.linalg.LinAlgError:
-        raise EvaluationError("left eigenvectors of a matrix that lacks eigenvectors are not defined here") from None
-    left = left / np.linalg.norm(left, axis=0)
-    largest = np.take_along_axis(left, abs(left).argmax(0)[None], 0)
-    return np.asarray(left * (largest.conj() / abs(largest)))
+def _of_pairs(vectors: Array, parts: Sequence[Array]) -> Array:
+    """Eigenvectors as complex numbers; of two conjugate ones LAPACK gives the real and the imaginary part."""
+    if np.iscomplexobj(vectors):
+        return vectors
+    found = vectors.astype(np.result_type(vectors.dtype, np.complex64))
+    for k in np.flatnonzero(parts[1] > 0):
+        found[:, k] = vectors[:, k] + 1j * vectors[:, k + 1]
+        found[:, k + 1] = found[:, k].conj()
+    return found
 
 
 @_routine("gees", 2)
 def _gees(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
-    """Schur's form and the unitary matrix that leads there, from eigenvectors: blocks of two for complex pairs."""
+    """Schur's form and the unitary matrix that leads there: blocks of two for complex pairs."""
     if _letter(config, "sort", "N") != "N":
         raise EvaluationError("a Schur form in a given order is not defined here")
+    is_wanted = _letter(config, "mode", "V") == "V"
     if not _is_finite(a):
         raise EvaluationError("a Schur form of what is not finite is not defined here")
-    wide = a.astype(np.result_type(a.dtype, np.float64))
-    values, vectors = np.linalg.eig(wide)
-    is_real = not np.iscomplexobj(a)
-    columns = [(v.real if not is_real or w.imag >= 0 else v.imag) if is_real else v
-               for w, v in zip(values, vectors.T, strict=True)]
-    unitary = np.linalg.qr(np.stack(columns, 1) if columns else wide)[0]
-    if is_real:
-        _standardise(wide, unitary, values)
-    form = unitary.conj().T @ wide @ unitary
-    kept = np.triu(form)
-    if is_real and len(a) > 1:
-        kept += np.diag(np.where(values.imag[:-1] > 0, np.diag(form, -1), 0), -1)
-    scale = np.linalg.norm(wide) + 1e-300
-    if np.linalg.norm(unitary @ kept @ unitary.conj().T - wide) > 1e-8 * scale:
-        raise EvaluationError("the Schur form of a matrix that lacks eigenvectors is not defined here")
-    parts = (values.real, values.imag) if is_real else (values,)
-    return kept, unitary, *parts, 0, 0
-
-
-def _standardise(a: Array, unitary: Array, values: Array) -> None:
-    """Turn each block of two until its diagonal is one number twice. Source: LAPACK, ?lanv2."""
-    for k in np.flatnonzero(values.imag > 0):
-        pair = unitary[:, k:k + 2]
-        block = pair.T @ a @ pair
-        angle = np.arctan2(block[1, 1] - block[0, 0], block[0, 1] + block[1, 0]) / 2
-        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-        unitary[:, k:k + 2] = pair @ turn
+    form, count, *parts, unitary, _, info = _library("gees", a)(lambda *_: 0, a, compute_v=is_wanted, sort_t=0)
+    unitary = unitary if is_wanted else np.zeros_like(a)
+    return *_unless(info, form, unitary, *parts), count, info
 
 
 # Solutions
@@ -355,55 +284,14 @@ def _standardise(a: Array, unitary: Array, values: Array) -> None:
 @_routine("trsm", 2, 2)
 def _trsm(a: Array, b: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """x of a x = b or x a = b, of a triangular a."""
-    lower, how = _letter(config, "uplo") == "L", _letter(config, "trans_x", "N")
-    a = np.tril(a) if lower else np.triu(a)
-    if _letter(config, "diag", "N") == "U":
-        np.fill_diagonal(a, 1)
-    if how != "N":
-        a, lower = (a.T if how == "T" else a.conj().T), not lower
-    left = _letter(config, "side") == "L"
-    if not left:
-        a, b, lower = a.T, b.T, not lower
-    x = np.array(b)
-    order = range(len(a)) if lower else reversed(range(len(a)))
-    for k in order:
-        x[k] = x[k] / a[k, k]
-        rest = slice(k + 1, None) if lower else slice(None, k)
-        x[rest] -= np.outer(a[rest, k], x[k])
-    return (x if left else x.T,)
+    return (_library("trsm", a)(
+        1, a, b, side=_letter(config, "side") == "R", lower=_letter(config, "uplo") == "L",
+        trans_a="NTC".index(_letter(config, "trans_x", "N")), diag=_letter(config, "diag", "N") == "U"),)
 
 
 @_routine("gtsv", 1, 1, 1, 2)
 def _gtsv(below: Array, middle: Array, above: Array, b: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """x of a x = b, of a tridiagonal a; its first element below the diagonal stands second. Source: LAPACK, ?gtsv."""
-    size = len(middle)
-    dl = below[1:]
-    for k in in_time(range(size - 1)):
-        if _size(middle[k]) >= _size(dl[k]):
-            if middle[k] == 0:
-                return below, middle, above, b, k + 1
-            factor = dl[k] / middle[k]
-            middle[k + 1] -= factor * above[k]
-            b[k + 1] -= factor * b[k]
-            if k < size - 2:
-                dl[k] = 0
-            continue
-        factor = middle[k] / dl[k]
-        middle[k], following = dl[k], middle[k + 1]
-        middle[k + 1] = above[k] - factor * following
-        if k < size - 2:
-            dl[k] = above[k + 1]
-            above[k + 1] = -factor * dl[k]
-        above[k] = following
-        b[[k, k + 1]] = b[[k + 1, k]]
-        b[k + 1] = b[k + 1] - factor * b[k]
-    if size and middle[-1] == 0:
-        return below, middle, above, b, size
-    for k in reversed(range(size)):
-        total = b[k]
-        if k + 1 < size:
-            total = total - above[k] * b[k + 1]
-        if k + 2 < size:
-            total = total - dl[k] * b[k + 2]
-        b[k] = total / middle[k]
-    return below, middle, above, b, 0
+    sides = (below[1:], above[:-1]) if len(middle) > 1 else (below, above)
+    second, diagonal, beside, x, info = _library("gtsv", middle)(sides[0], middle, sides[1], b)
+    return np.append(below[:1], second)[:len(below)], diagonal, np.append(beside, above[-1:])[:len(above)], x, info
