@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from hlotool.diagnostics import Diagnostic
-from hlotool.ir import HloInstruction, HloModule, callees_first, post_order
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.ir import HloInstruction, HloModule, callees_first, is_sound, post_order
 from hlotool.ops import OPS, ConstraintError
 from hlotool.passes.codes import NO_SHAPE
 from hlotool.passes.instruction_findings import constraint_part, report
@@ -16,8 +16,18 @@ from hlotool.passes.instruction_findings import constraint_part, report
 def infer_shapes(module: HloModule) -> list[Diagnostic]:
     """Give every instruction without a shape the one that its operation infers.
 
-    What cannot be inferred keeps None and is reported, once: instructions that depend on it are not.
+    What cannot be inferred keeps None and is reported, once: instructions that depend on it are not. Raises HloError
+    where the module's objects do not hang together.
     """
+    from hlotool.passes.verify import verify_objects
+
+    if not is_sound(module) and (found := verify_objects(module, has_shapes=False)):
+        raise HloError(found)
+    return fill_shapes(module)
+
+
+def fill_shapes(module: HloModule) -> list[Diagnostic]:
+    """Do so in a module that was read just now."""
     problems: list[Diagnostic] = []
     for computation in callees_first(module):
         if all(i.shape is not None for i in computation.instructions):

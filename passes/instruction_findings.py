@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, at
 from hlotool.grammars import beginning
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Position
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Position, Source
 from hlotool.ops import ConstraintError
 from hlotool.passes.origins import origin_of
 
@@ -77,7 +77,8 @@ def report(module: HloModule, item: HloInstruction | HloComputation | None, code
     source = module.source or module.imported_from
     origin = origin_of(module, item) if isinstance(item, HloInstruction) else None
     where = f"{item.name}: " if item is not None and module.source is None else ""
-    if source is None or (item is None and module.source is None) or (item is not None and item.offset < 0):
+    is_placed = item is None or (type(item.offset) is int and item.offset >= 0)  # a program may have put anything there
+    if not isinstance(source, Source) or (item is None and module.source is None) or not is_placed:
         where = f"{item.name}: " if item is not None else ""
         return Diagnostic(code, where + message, severity, notes=notes, help=help, fixes=fixes, origin=origin)
     start = item.offset if item is not None else max(source.text.find("HloModule"), 0)

@@ -20,7 +20,7 @@ _NAMED = re.compile(r"""(\d+)\s+["'](.*)["']\s*""", re.S)
 def origin_of(module: HloModule, instruction: HloInstruction) -> Origin | None:
     """Return the line of the program that an instruction comes from; None where the module does not say."""
     metadata = instruction.metadata
-    if metadata is None:
+    if not isinstance(metadata, Metadata):  # a program may have put anything there
         return None
     framed = _of_frame(module, metadata)
     if framed is not None:

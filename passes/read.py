@@ -58,7 +58,7 @@ def read_to_follow(source: Source) -> tuple[Reading, list[Diagnostic]]:
 def _give_shapes(module: HloModule) -> list[Diagnostic]:
     if any(i.shape is None for c in module.computations for i in c.instructions):
         # Only modules that leave shapes out need to know the operations.
-        from hlotool.passes.infer_shapes import infer_shapes
+        from hlotool.passes.infer_shapes import fill_shapes
 
-        return infer_shapes(module)
+        return fill_shapes(module)
     return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import hlotool
 from hlotool.ir import Attributes, HloInstruction, HloModule, Literal, Shape
@@ -52,6 +53,22 @@ def wrong_shape(rng: random.Random, module: HloModule, other: HloModule) -> None
     shapes = (Shape.array("f32", (1 << 40,)), Shape.array("s4", ()), Shape.tuple([Shape.array("pred", (0,))]),
               Shape.array("f64", (7, 5)), _any(rng, other).shape)
     _any(rng, module).shape = rng.choice(shapes)
+
+
+def no_shape(rng: random.Random, module: HloModule, other: HloModule) -> None:
+    """Leave out shapes, as texts may: of one instruction, or of all."""
+    for one in rng.choice(([_any(rng, module)], list(module.instructions()))):
+        one.shape = None  # type: ignore[assignment]
+
+
+def bad_part(rng: random.Random, module: HloModule, other: HloModule) -> None:
+    """Put an object of another type into a field of an instruction, a computation or the module."""
+    value: Any = rng.choice((None, 7, "x", [], {}, object(), _any(rng, other), other))
+    owner, fields = rng.choice((
+        (_any(rng, module), ("name", "opcode", "shape", "operands", "attributes", "metadata", "offset")),
+        (rng.choice(list(module.computations)), ("name", "instructions", "root", "attributes", "offset")),
+        (module, ("name", "computations", "entry", "attributes", "tables", "notes", "source"))))
+    setattr(owner, rng.choice(fields), value)
 
 
 def bad_name(rng: random.Random, module: HloModule, other: HloModule) -> None:
@@ -108,8 +125,9 @@ def forgotten_computation(rng: random.Random, module: HloModule, other: HloModul
 
 
 DAMAGES: tuple[Damage, ...] = (
-    cycle, long_cycle, foreign_operand, missing_operand, extra_operand, no_operand, wrong_shape, bad_name,
-    bad_module_name, bad_opcode, lost_attribute, bad_attribute, bad_literal, foreign_root, listed_twice, forgotten,
+    cycle, long_cycle, foreign_operand, missing_operand, extra_operand, no_operand, wrong_shape, no_shape,
+    bad_part, bad_name, bad_module_name,
+    bad_opcode, lost_attribute, bad_attribute, bad_literal, foreign_root, listed_twice, forgotten,
     forgotten_computation)
 
 

@@ -30,7 +30,7 @@ from hlotool.ir.attributes import (
 from hlotool.ir.dtypes import BARE_TYPES, DTYPES, LATER_TYPE_WORDS, DType, dtype_of_numpy, is_type_word
 from hlotool.ir.free_names import sanitized_name, unique_name
 from hlotool.ir.gc_pause import no_collection
-from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound
+from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound, wrong_part
 from hlotool.ir.literals import Literal, may_be_elided
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_html_printer, set_printer
 from hlotool.ir.placement import NoPlacementError, Placement, placement_of, replicated
@@ -67,4 +67,5 @@ __all__ = [
     "cycles", "dtype_of_numpy", "flaws", "foreign_operands", "is_sound", "is_type_word", "kind_of", "line_starts",
     "may_be_elided", "mesh_problem", "moved_starts", "no_collection", "placement_of", "post_order", "reachable",
     "recursions", "replicated", "sanitized_name", "set_html_printer", "set_printer", "unique_name",
+    "wrong_part",
 ]

@@ -20,6 +20,7 @@ from hlotool.ir.dtypes import BARE_TYPES, DTYPES, LATER_TYPE_WORDS
 from hlotool.ir.literals import Literal
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule
 from hlotool.ir.shapes import Layout, Shape
+from hlotool.ir.source import Source
 from hlotool.ir.walk import cycles
 
 
@@ -67,11 +68,11 @@ _LARGEST_WHOLE = 2**53
 _EACH = frozenset({tuple, Shape, Literal})
 #: what a dimension of a layout is said to be
 _LEVEL = re.compile(r"[A-Z][+~]*")
-_name, _opcode, _operands, _shape, _attributes_of, _metadata = map(
-    operator.attrgetter, ("name", "opcode", "operands", "shape", "attributes", "metadata"))
+_name, _opcode, _operands, _shape, _attributes_of, _metadata, _offset = map(
+    operator.attrgetter, ("name", "opcode", "operands", "shape", "attributes", "metadata", "offset"))
 #: the types that parts of an instruction may have
 _KINDS_OF_PARTS = ((_operands, {tuple}), (_attributes_of, {Attributes, dict}),
-                   (_metadata, {Metadata, ReadMetadata, type(None)}))
+                   (_metadata, {Metadata, ReadMetadata, type(None)}), (_offset, {int}))
 
 
 def flaws(module: HloModule, *, shapes: bool = True) -> Iterator[Flaw]:
@@ -80,9 +81,15 @@ def flaws(module: HloModule, *, shapes: bool = True) -> Iterator[Flaw]:
     Without `shapes`, instructions may lack theirs, as text may leave them out. Cycles are no flaws here: `ir.cycles`
     and `ir.recursions` find them.
     """
+    if part := wrong_part(module):
+        yield Flaw(f"module.{part} is {_shown(getattr(module, part))}")
+        return
     computations = module.computations
     if not isinstance(computations, list) or not all(isinstance(c, HloComputation) for c in computations):
         yield Flaw("module.computations is no list of HloComputation")
+        return
+    if (lost := next((c for c in computations if type(c.offset) is not int), None)) is not None:
+        yield Flaw(f"the offset of the computation {lost.name} is {_shown(lost.offset)}, which is no int")
         return
     owners: list[tuple[HloComputation | None, Attributes]] = [
         (None, module.attributes), *((c, c.attributes) for c in computations)]
@@ -113,6 +120,8 @@ def is_sound(module: HloModule) -> bool:
     """
     try:
         computations = module.computations
+        if wrong_part(module) or not set(map(type, map(_offset, computations))) <= {int}:
+            return False
         if not (type(computations) is list and set(map(type, computations)) == {HloComputation}
                 and module.entry in computations and _is_module_name(module.name)):
             return False
@@ -155,6 +164,14 @@ def is_sound(module: HloModule) -> bool:
                 and _calls_listed(module, distinct))
     except (TypeError, AttributeError):
         return False
+
+
+def wrong_part(module: HloModule) -> str:
+    """Return the name of a part that tells where a module comes from, where it is of another type."""
+    texts = next((name for name in ("source", "imported_from")
+                  if not isinstance(getattr(module, name), (Source, type(None)))), "")
+    are_notes = isinstance(module.notes, list) and all(hasattr(note, "severity") for note in module.notes)
+    return texts or ("" if are_notes else "notes")
 
 
 def _calls_listed(module: HloModule, attributes: Iterable[Attributes]) -> bool:
@@ -291,11 +308,12 @@ def _of_parts(instruction: HloInstruction, shapes: tuple[type, ...]) -> Iterator
                    instruction)
     if isinstance(instruction.opcode, str) and not _spelled().opcode.fullmatch(instruction.opcode):
         yield Flaw(f"{instruction.opcode!r} of {name} is no opcode", instruction)
-    parts = {"attributes": (Attributes, dict), "shape": shapes, "opcode": (str,), "metadata": (Metadata, type(None))}
+    parts = {"attributes": (Attributes, dict), "shape": shapes, "opcode": (str,), "metadata": (Metadata, type(None)),
+             "offset": (int,)}
     for part, wanted in parts.items():
         value = getattr(instruction, part)
         if not isinstance(value, wanted):
-            kind = "str" if part == "opcode" else part.capitalize()
+            kind = {"opcode": "str", "offset": "int"}.get(part, part.capitalize())
             # A diagnostic about the instruction would read its metadata.
             yield Flaw(f"the {part} of {name} is {_shown(value)}, which is no {kind}",
                        instruction if part != "metadata" else None)

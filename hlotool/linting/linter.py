@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity
-from hlotool.ir import HloModule, no_collection
+from hlotool.ir import HloModule, Source, no_collection, wrong_part
 from hlotool.linting.settings import Settings
 from hlotool.passes.read import parse
 from hlotool.text.input_files import is_mlir
@@ -31,7 +31,7 @@ def lint(program: str | HloModule | Any, filename: str = "<string>",
         except HloError as error:
             return error.diagnostics
         found, _ = lint_module(module, settings, is_just_read=is_just_read)
-        if not each and module.source is not None:
+        if not each and isinstance(module.source, Source):  # a program may have put anything there
             from hlotool.linting.repetition import one_a_statement
 
             found = one_a_statement(found, {module.source.filename: module.source})
@@ -71,6 +71,8 @@ def lint_module(module: HloModule, settings: Settings, *, is_just_read: bool = F
     contents = Contents(module) if is_just_read else None
     checked = verify(module, settings.profile) if contents is None else \
         verify_as_read(module, settings.profile, contents)
+    if contents is None and wrong_part(module):
+        return list(settings.apply(checked)), 0
     # What is wrong with a place says more than that its form is of another time.
     wrong = {(d.line, d.column) for d in checked if d.line}
     found = [*(n for n in module.notes if (n.line, n.column) not in wrong), *checked]

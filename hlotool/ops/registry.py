@@ -208,8 +208,19 @@ class Op:
     def infer_instruction(self, instruction: HloInstruction) -> Shape:
         """The result shape of an instruction by this operation's rule.
 
-        Raises ConstraintError for what does not fit, with label `<opcode>-operands` for a wrong number of
-        operands and `<opcode>-attributes` for a missing attribute.
+        Raises ConstraintError for what does not fit, as `parts_of` does for what is missing.
+        """
+        given = self.parts_of(instruction)
+        found = self.infer(*(o.shape for o in instruction.operands), declared=instruction.shape, **given)
+        if found is not instruction.shape:
+            self._require_writable(found)
+        return found
+
+    def parts_of(self, instruction: HloInstruction) -> dict[str, Any]:
+        """The attributes of an instruction that has all its parts.
+
+        Raises ConstraintError, with label `<opcode>-operands` for a wrong number of operands and `<opcode>-attributes`
+        for a missing attribute.
         """
         count, least = len(instruction.operands), len(self.operands) - self.is_variadic
         # Of what is started, updates may bind operands later; verification looks at the end of the chain.
@@ -221,10 +232,7 @@ class Op:
         if len(given) < len(self.attributes):
             missing = next(a.name for a in self.attributes if a.name not in given)
             raise ConstraintError(f"{self.opcode}-attributes", f"{self.opcode} needs the attribute {missing}")
-        found = self.infer(*(o.shape for o in instruction.operands), declared=instruction.shape, **given)
-        if found is not instruction.shape:
-            self._require_writable(found)
-        return found
+        return given
 
     def _require_writable(self, shape: Shape) -> None:
         """Refuse shapes that no text holds: sizes beyond 64 bits, tuples of tuples that double with every line."""

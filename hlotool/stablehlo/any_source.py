@@ -72,9 +72,10 @@ def module_of(held: Any, arg_shapes: Sequence[Any] | None = None) -> HloModule:
     return module_of_input(held, arg_shapes) if isinstance(held, Input) else from_stablehlo(held, arg_shapes=arg_shapes)
 
 
-def read_all(source: str | bytes | os.PathLike[str], *, filename: str = "",
-             arg_shapes: Sequence[Any] | None = None) -> list[HloModule]:
-    """Return every module of a file, a text or bytes, in order. Raises HloError."""
+def read_all(source: Any, *, filename: str = "", arg_shapes: Sequence[Any] | None = None) -> list[HloModule]:
+    """Return every module of a file, a text or bytes, in order; the one of what else `read` takes. Raises HloError."""
+    if not isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike)):
+        return [read(source, filename=filename, arg_shapes=arg_shapes)]
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         data, name = bytes_of(Path(source)), str(source)
     else:

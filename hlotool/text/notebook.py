@@ -21,12 +21,13 @@ def as_html(module: HloModule) -> str:
 
     from hlotool.text.highlight import HloLexer
 
-    count = sum(len(c.instructions) for c in module.computations)
-    head = f"{visible(module.name)}: {count:,} instructions in {len(module.computations):,} computations"
     try:
         lines = print_module(module, _SHOWN).splitlines()
     except HloError as error:  # a module under construction; the reason helps more than an exception in the cell
-        return f"<code>{html.escape(head)}</code><p>{visible_html(error.diagnostics[0].message)}</p>"
+        name = visible_html(str(module.name))
+        return f"<code>HloModule {name}</code><p>{visible_html(error.diagnostics[0].message)}</p>"
+    count = sum(len(c.instructions) for c in module.computations)
+    head = f"{visible(module.name)}: {count:,} instructions in {len(module.computations):,} computations"
     cut = (line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in lines[:_MOST_LINES])
     shown = [visible(line) for line in cut]
     formatter = HtmlFormatter(noclasses=True, nobackground=True, prestyles="overflow: auto; max-height: 30em")

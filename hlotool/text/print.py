@@ -196,7 +196,8 @@ class _Printer:
     def _operand(self, index: int, operand: HloInstruction) -> str:
         # XLA marks every fifth operand with its index.
         mark = f"/*index={index}*/" if index and index % 5 == 0 and self.options.operand_index else ""
-        shape = f"{self._shape(operand.shape)} " if self.options.operand_shapes else ""
+        is_shaped = self.options.operand_shapes and operand.shape is not None
+        shape = f"{self._shape(operand.shape)} " if is_shaped else ""
         return f"{mark}{shape}{self.percent}{self.name(operand)}"
 
     def _shape(self, shape: Shape, *, layout: bool = True) -> str:

@@ -35,6 +35,7 @@ from hlotool.ir import DType, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import is_nan, terms_of_product
 from hlotool.ops import OPS, Elements, Finite, flow_of, from_bits, int_limits, limits, specials
+from hlotool.passes.verify import require_parts
 from hlotool.process import work_time
 from hlotool.verdict.boundary_arguments import Wishes, constants_of
 from hlotool.verdict.run_observer import Watch, is_finite
@@ -93,9 +94,14 @@ class _Leaf:
 
 
 class ArgumentSearch:
-    """Makes sets of arguments for a program, or for two of one signature."""
+    """Makes sets of arguments for a program, or for two of one signature.
+
+    Raises HloError for instructions that lack an operand or an attribute.
+    """
 
     def __init__(self, programs: Sequence[Program], seed: int = 0) -> None:
+        for program in programs:
+            require_parts(program.module)
         self.program, self.programs = programs[0], programs
         self.seed = seed
         self.leaves = [_Leaf(shape) for shape in self.program.parameters]

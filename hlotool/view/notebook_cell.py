@@ -6,7 +6,7 @@ import base64
 
 from hlotool.diagnostics import HloError, visible_html
 from hlotool.ir import HloModule
-from hlotool.text import as_html, check_writable
+from hlotool.text import as_html, print_module
 from hlotool.view.drawing_formats import svg_and_width
 
 #: how small a drawing becomes
@@ -24,7 +24,7 @@ def drawing(module: HloModule) -> str:
     It stands in an <img>: a drawing's style would otherwise hold for all the notebook, and nothing in it can run.
     """
     try:
-        check_writable(module)
+        print_module(module)
     except HloError:
         return ""
     picture, width = svg_and_width(module)

@@ -43,8 +43,12 @@ PRED = Shape.array("pred")
 def editing(module: HloModule) -> Iterator[Editing]:
     """Yield an editor of a module, which is changed in place, put in order and verified where the block ends.
 
-    Raises HloError with the findings of verification, and leaves the module as it was edited.
+    Raises HloError where no operation can work on the module, and with the findings of verification, which leaves the
+    module as it was edited.
     """
+    from hlotool.passes.verify import require_usable
+
+    require_usable(module)
     edit = Editing(module)
     yield edit
     problems = [d for d in edit.finish() if d.severity is Severity.ERROR]

@@ -2,8 +2,16 @@
 
 from hlotool.passes.verify.recheck import InstructionChecks
 from hlotool.passes.verify.shape_checks import agrees
+from hlotool.passes.verify.structure_checks import verify_objects
 from hlotool.passes.verify.verdict_keys import Signatures
-from hlotool.passes.verify.verifier import PROFILES, require_usable, unknown_attribute, verify, verify_as_read
+from hlotool.passes.verify.verifier import (
+    PROFILES,
+    require_parts,
+    require_usable,
+    unknown_attribute,
+    verify,
+    verify_as_read,
+)
 
-__all__ = ["PROFILES", "InstructionChecks", "Signatures", "agrees", "require_usable", "unknown_attribute", "verify",
-           "verify_as_read"]
+__all__ = ["PROFILES", "InstructionChecks", "Signatures", "agrees", "require_parts", "require_usable",
+           "unknown_attribute", "verify", "verify_as_read", "verify_objects"]

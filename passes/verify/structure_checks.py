@@ -41,12 +41,13 @@ Index = tuple[int, ...]
 Entry = TypeVar("Entry")
 
 
-def verify_objects(module: HloModule, ignored: Container[str] = ()) -> list[Diagnostic]:
+def verify_objects(module: HloModule, ignored: Container[str] = (), *, has_shapes: bool = True) -> list[Diagnostic]:
     """Report objects of a module that do not fit together; where any does not, nothing else is checked.
 
-    Flaws about what is `ignored` are left out.
+    Flaws about what is `ignored` are left out; without `has_shapes`, instructions may lack theirs.
     """
-    return [report(module, _shown_at(f), _code(module, f), f.message) for f in flaws(module) if f.about not in ignored]
+    return [report(module, _shown_at(f), _code(module, f), f.message)
+            for f in flaws(module, shapes=has_shapes) if f.about not in ignored]
 
 
 def verify_module(module: HloModule, contents: Contents, is_whole: bool, order: list[HloComputation]

@@ -118,6 +118,22 @@ def require_usable(module: HloModule, is_encoded: bool = True) -> None:
         raise HloError(found)
 
 
+def require_parts(module: HloModule) -> None:
+    """Raises HloError for instructions that lack an operand or an attribute: whoever asks takes them for granted.
+
+    What else is wrong with them is not asked.
+    """
+    found = []
+    for instruction in module.instructions():
+        try:
+            if (record := OPS.get(instruction.opcode)) is not None:
+                record.parts_of(instruction)
+        except ConstraintError as error:
+            found.append(report(module, instruction, error.label, error.message))
+    if found:
+        raise HloError(found)
+
+
 def _check_profile(profile: str) -> None:
     if profile not in PROFILES:
         raise ValueError(f"profile is {profile!r}; it is one of {', '.join(PROFILES)}")
