@@ -97,7 +97,7 @@ class Shape(metaclass=Interned):
     """The shape of a value: an array, a tuple of shapes, a token, an opaque value or a buffer.
 
     `element_type` is an element type's name ("f32") or "tuple", "token", "opaque", "buffer". For arrays `dims`
-    holds sizes or upper bounds (UNBOUNDED for `?`) and `dynamic` says which are bounds (empty: none is).
+    holds sizes or upper bounds (UNBOUNDED for `?`) and `dynamic` says which are no sizes (empty: none is).
     `elements` holds a tuple's members, or the one array of a buffer. `layout` is None where the text gives none.
     Source: xla_data.proto, ShapeProto.
     """
@@ -111,7 +111,9 @@ class Shape(metaclass=Interned):
     @staticmethod
     def array(element_type: str, dims: tuple[int, ...] = (), layout: Layout | None = None,
               dynamic: tuple[bool, ...] = ()) -> Shape:
-        """Return an array shape; `dynamic` without a true flag is dropped."""
+        """Return an array shape; `dynamic` without a true flag is dropped, and UNBOUNDED is always dynamic."""
+        if UNBOUNDED in dims:
+            dynamic = tuple(n == UNBOUNDED or f for n, f in zip(dims, dynamic or (False,) * len(dims), strict=True))
         return Shape(element_type, tuple(dims), layout, tuple(dynamic) if any(dynamic) else ())
 
     @staticmethod

@@ -26,7 +26,7 @@ from hlotool.ops.flow import Calls, Flow
 from hlotool.ops.freedom import Freedom
 from hlotool.ops.lapack import evaluate as evaluate_lapack
 from hlotool.ops.lapack import is_lapack
-from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, string
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, is_regrouped, string
 from hlotool.ops.random_programs import Draw, shape_text
 from hlotool.ops.registry import op, require
 from hlotool.ops.shardy_sharding import listed_sharding
@@ -91,7 +91,8 @@ def _emit_custom_call(e: Emitter, instruction: HloInstruction, operands: Sequenc
     found |= _observed_layouts(e, instruction)
     if aliases := given.get("output_to_operand_aliasing"):
         found["output_operand_aliases"] = "[" + ", ".join(_flat_aliases(instruction, aliases)) + "]"
-    return e.op("stablehlo.custom_call", [e.pack(o) for o in operands], instruction.shape, found)
+    return e.op("stablehlo.custom_call", [e.pack(o) for o in operands], instruction.shape, found,
+                as_tuple=is_regrouped(instruction.shape))  # as XLA, hlo_function_importer.cc: the callee sees it
 
 
 #: marks a call that names no layouts for its operands, but is given some that it can see
@@ -106,14 +107,15 @@ def _observed_layouts(e: Emitter, instruction: HloInstruction) -> dict[str, str]
     given = instruction.attributes
     wanted: Sequence[Shape] | None = given.get("operand_layout_constraints")
     operands = [o.shape for o in instruction.operands] if wanted is None else wanted
-    results = [shape for _, shape in instruction.shape.leaves()]
+    whole = instruction.shape
+    results = [shape for _, shape in whole.leaves()]
     is_plain = all(s.has_default_order for s in (*operands, *results))
     if (is_plain and wanted is None) or given["custom_call_target"] in _MARKERS:
         return {}
-    if any(s.is_tuple for s in operands):
+    if any(s.is_tuple for s in operands) or (whole.is_tuple and any(s.is_tuple for s in whole.elements)):
         if not is_plain:
             e.refuse(instruction, "it takes tuples and demands layouts other than the default ones; StableHLO names no "
-                                  "layouts where an operand is a tuple")
+                                  "layouts where an operand is a tuple, or a result a tuple in a tuple")
         return {}
     mark = {} if wanted is not None else {_UNCONSTRAINED: "unit"}
     return {"operand_layouts": _layouts(operands), "result_layouts": _layouts(results), **mark}
@@ -137,7 +139,9 @@ def _flat_aliases(instruction: HloInstruction, aliases: Sequence[Aliasing]) -> l
         if below is None or source is None or below.is_buffer != source.is_buffer:
             continue  # a tensor that becomes a buffer: StableHLO aliases equal types only
         for tail, _ in below.leaves() if below is not None else ():
-            place = str(results.index((*alias.output_index, *tail))) if len(results) > 1 else ""
+            index = (*alias.output_index, *tail)
+            place = ", ".join(map(str, index)) if is_regrouped(instruction.shape) else (
+                str(results.index(index)) if len(results) > 1 else "")
             inner = ", ".join(map(str, (*alias.parameter_index, *tail)))
             found.append(f"#stablehlo.output_operand_alias<output_tuple_indices = [{place}], operand_index = "
                          f"{alias.parameter}, operand_tuple_indices = [{inner}]>")

@@ -20,16 +20,22 @@ from hlotool.ops.table import OPS
 Value = Any
 
 
+def is_regrouped(shape: Shape) -> bool:
+    """Return True if a list of the leaves of a shape is no tuple like it: one of one element, or with tuples inside."""
+    return shape.is_tuple and (len(shape.elements) == 1 or any(e.is_tuple for e in shape.elements))
+
+
 class Emitter(Protocol):
     """Writes operations of the function that is being exported."""
 
     module: HloModule
 
     def op(self, name: str, operands: Sequence[Value], result: Shape, attributes: Mapping[str, str] = ...,
-           regions: Sequence[Any] = ()) -> Value:
+           regions: Sequence[Any] = (), *, as_tuple: builtins.bool = False) -> Value:
         """Append `dialect.op` (no dot: of stablehlo); one result for each leaf of `result`, nested like it.
 
-        `operands` may be nested; they are flattened. `attributes` map names to MLIR attribute text.
+        `operands` may be nested; they are flattened. `attributes` map names to MLIR attribute text. `as_tuple`: the
+        operation gives one value of MLIR's tuple type, which is taken apart behind it.
         """
 
     def region(self, computation: HloComputation, bound: Sequence[Value] | None = None) -> Any:

@@ -10,6 +10,8 @@ from hlotool.stablehlo import codes
 from hlotool.stablehlo.context import load_quantisation, make_context
 from hlotool.stablehlo.expansion import copied, run_passes
 from hlotool.stablehlo.isolated import HAS_CHILD, bytecode_from_outside
+from hlotool.stablehlo.loss_report import Loss
+from hlotool.stablehlo.replaced_operations import lose_replaced
 from hlotool.stablehlo.single_operands import with_single_operands
 
 #: first bytes of MLIR bytecode, and the producer that marks a portable artifact
@@ -37,8 +39,10 @@ def artifact_versions() -> tuple[str, str]:
     return str(stablehlo.get_minimum_version()), str(stablehlo.get_current_version())
 
 
-def write_artifact(module: Any, version: str | None = None) -> bytes:
+def write_artifact(module: Any, version: str | None = None, losses: list[Loss] | None = None) -> bytes:
     """The portable artifact of an MLIR module, for a StableHLO version ("1.0.0"), by default the current one.
+
+    `losses` of the module get what the version lacks.
 
     Operations that the version lacks are written in its own where StableHLO knows how (tan as a quotient). Raises
     HloError for a version that cannot be written, and with a diagnostic for each operation that is too new for it.
@@ -51,6 +55,8 @@ def write_artifact(module: Any, version: str | None = None) -> bytes:
     prepared = _prepared(module, target)
     if found := _too_new(prepared, target):
         raise HloError(found)
+    if losses is not None:
+        lose_replaced(losses, module, prepared)
     try:
         # Writing turns the module that is given into another dialect; this one is a copy.
         data: bytes = stablehlo.serialize_portable_artifact(prepared, target)

@@ -56,4 +56,5 @@ LOST_OPERATION = define("X319", "lost-operation", "An operation that StableHLO l
 LOST_COMPUTATION = define("X320", "lost-computation", "A computation that nothing calls.")
 OTHER_MEANING = define("X322", "other-meaning", "An operation to which StableHLO gives another value than HLO does, in "
                        "the case that is named.", _STABLEHLO)
-LOST_SHAPE = define("X321", "lost-shape", "A shape that denies a size which is set: what comes back says it.")
+LOST_SHAPE = define("X321", "lost-shape", "A shape that comes back as another one: it denies a size "
+                    "which is set, or groups values that StableHLO lists.")

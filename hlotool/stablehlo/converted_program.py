@@ -12,7 +12,7 @@ from hlotool.stablehlo.any_source import held_by, in_file, is_stablehlo, module_
 from hlotool.stablehlo.artifact import without_chlo
 from hlotool.stablehlo.export_stablehlo import to_stablehlo
 from hlotool.stablehlo.forms import TextForm, program_bytes, program_text
-from hlotool.stablehlo.loss_report import LossReport
+from hlotool.stablehlo.loss_report import Loss, LossReport
 from hlotool.stablehlo.mlir_input import read_program
 from hlotool.stablehlo.options import LiftOptions
 from hlotool.text import print_module, style_of
@@ -28,6 +28,8 @@ class Conversion:
     program: Any
     #: parts of the HLO module that StableHLO has no place for; empty on the way to HLO
     losses: LossReport = field(default_factory=LossReport)
+    #: those of this program among them, which an artifact adds to; None where the source was StableHLO
+    own_losses: list[Loss] | None = None
 
     def __str__(self) -> str:
         return self.text()
@@ -42,11 +44,12 @@ class Conversion:
     def bytecode(self, version: str | None = None) -> bytes:
         """Return MLIR bytecode, or the portable artifact that StableHLO `version` ("1.0.0") reads.
 
-        Raises HloError where that version lacks an operation, or the program is HLO: TypeError.
+        What is written in other operations for the version is added to `losses`. Raises HloError where that version
+        lacks an operation, or the program is HLO: TypeError.
         """
         if isinstance(self.program, HloModule):
             raise TypeError("bytecode is a form of StableHLO; convert(..., to='stablehlo') gives a program in it")
-        return program_bytes(self.program, version)
+        return program_bytes(self.program, version, losses=self.own_losses)
 
 
 def convert(source: Any, *arguments: Any, to: Literal["hlo", "stablehlo"] | None = None, filename: str = "",
@@ -66,7 +69,8 @@ def convert(source: Any, *arguments: Any, to: Literal["hlo", "stablehlo"] | None
     if form == "hlo":
         return Conversion(form, module_of(held, arg_shapes))
     if not is_stablehlo(held):
-        return Conversion(form, to_stablehlo(module_of(held), options=options, losses=losses), losses)
+        program = to_stablehlo(module_of(held), options=options, losses=losses)
+        return Conversion(form, program, losses, losses.latest())
     program = _as_it_is(held, arg_shapes)
     return Conversion(form, program if options is None or options.chlo else without_chlo(program), losses)
 

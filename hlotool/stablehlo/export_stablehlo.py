@@ -23,6 +23,7 @@ from hlotool.stablehlo.context import make_context
 from hlotool.stablehlo.exporter import Exporter
 from hlotool.stablehlo.loss_report import Loss, LossReport, library_loss
 from hlotool.stablehlo.options import LiftOptions
+from hlotool.stablehlo.replaced_operations import lose_replaced
 from hlotool.stablehlo.shardy import with_shardy
 
 
@@ -46,11 +47,14 @@ def to_stablehlo(module: HloModule, context: Any = None, *, options: LiftOptions
         program = exporter.run()
         if options.shardy:
             with_shardy(program)
+        written = program if options.chlo else without_chlo(program)
+        if written is not program:
+            lose_replaced(found, program, written)
         if losses is not None:
             losses.add(module, found)
         if options.strict and found:
             raise HloError([loss.diagnostic(module, Severity.ERROR) for loss in found])
-        return program if options.chlo else without_chlo(program)
+        return written
 
 
 def _prepared(module: HloModule, options: LiftOptions) -> tuple[HloModule, list[Loss]]:

@@ -19,7 +19,7 @@ from hlotool.ir import (
     unique_name,
 )
 from hlotool.ops import OPS, STARTABLE, ConstraintError
-from hlotool.ops.lowering import Value, string
+from hlotool.ops.lowering import Value, is_regrouped, string
 from hlotool.passes.verify import Signatures
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.async_ops import is_in_flight, landed, replaced, started
@@ -155,6 +155,7 @@ class Exporter:
                                   ("res_attrs", result_attributes(root))):
             if any(dictionaries):
                 attributes[key] = self.attribute("[" + ", ".join(map(_dictionary, dictionaries)) + "]")
+        self._notes.lose_grouping_of_values(computation, is_entry=is_entry)
         if not is_entry:
             attributes["sym_visibility"] = ir.StringAttr.get("private")
         if lost := self._notes.note_computation(computation, is_function=True):
@@ -267,11 +268,11 @@ class Exporter:
             value = self._in_flight(instruction, value)
         if record.lowering.parts is not None and (case := record.lowering.parts(instruction)):
             self._notes.lose(codes.OTHER_MEANING, instruction, case)
-        if "combinable" in record.flags and written.last is not None and len(written.last.results) < len(operands):
-            self._notes.lose(codes.LOST_OPERATION, instruction,
-                             f"{instruction.opcode} became one for each of its operands")
+        if written.last is not None and not written.is_inlined and is_regrouped(instruction.shape):
+            self._notes.lose_grouping(instruction, written)
         if (found is not NOTHING or written.last is None or written.is_inlined or is_expanded(instruction, written)
-                or self._notes.said(instruction.shape) or self._notes.is_awaited(instruction)):
+                or self._notes.said(instruction.shape) or self._notes.is_awaited(instruction)
+                or self._notes.is_split(instruction, written)):
             self._notes.note(instruction, value, operands, written, found)
         return value
 
@@ -305,6 +306,7 @@ class Exporter:
             return None
         if is_elided and self.options.elided == "zeros":
             self._notes.lose(codes.LOST_VALUES, instruction, "the values are elided from the text; these are zeros")
+            self._notes.keep_name(None, instruction)
             return self._with_zeros(instruction.literal)
         callees: dict[HloComputation, int] = {}
         found = {name: value_text(name, value, callees) or "" for name, value in instruction.attributes.items()
@@ -314,13 +316,16 @@ class Exporter:
         try:
             if callees:
                 attributes["called_computations"] = "[" + ", ".join(map(self.symbol, callees)) + "]"
-            value = self.op("custom_call", [self.pack(o) for o in operands], instruction.shape, attributes)
+            value = self.op("custom_call", [self.pack(o) for o in operands], instruction.shape, attributes,
+                            as_tuple=is_regrouped(instruction.shape))
         except (LoweringRefusal, NoType, *MISREADINGS):
             return None
         code = codes.LOST_VALUES if is_elided else codes.KEPT_OPAQUE
         detail = "the values are elided from the text" if is_elided else "; ".join(reasons) or instruction.opcode
         self._notes.lose(code, instruction, detail)
-        if not is_elided:
+        if is_elided:
+            self._notes.keep_name(self._written.last, instruction)
+        else:
             self._notes.keep(self._written.last, instruction, found, bool(self._notes.said(instruction.shape)))
         return value
 
@@ -355,7 +360,8 @@ class Exporter:
                 self._notes.lose(codes.LOST_ATTRIBUTE, instruction,
                                  f"{own}={value_text(own, instruction.attributes[own])}")
                 del marks[name]
-        if SHARDING in marks and [r.type for r in last.results] != list(self.types.leaves(instruction.shape)):
+        if SHARDING in marks and [r.type for r in last.results] not in (
+                list(self.types.leaves(instruction.shape)), [self.types.whole(instruction.shape)]):
             del marks[SHARDING]
             if instruction is not self.module.entry.root:  # the sharding of the program's result is beside the function
                 self._notes.lose(codes.LOST_ATTRIBUTE, instruction,
@@ -383,11 +389,11 @@ class Exporter:
     # The Emitter protocol.
 
     def op(self, name: str, operands: Sequence[Value], result: Shape, attributes: Mapping[str, str] = {},
-           regions: Sequence[_Region] = ()) -> Value:
+           regions: Sequence[_Region] = (), *, as_tuple: bool = False) -> Value:
         """Append an operation; see hlotool.ops.lowering.Emitter."""
         if self.options.asynchronous and is_in_flight(tuple(operands)):
             operands = landed(self._ir, operands, self._locations.of(self._current), self._ip)
-        types = self.types.leaves(result)
+        types = (self.types.whole(result),) if as_tuple else self.types.leaves(result)
         texts = {key: self.attribute(text) for key, text in attributes.items()} if attributes else None
         written = self._written
         written.count += 1
@@ -398,7 +404,17 @@ class Exporter:
         written.regions = tuple([r.computation for r in regions]) if regions else ()
         if regions:
             self._open(operation, regions)
+        if as_tuple:
+            return self._taken_apart(operation.result)
         return nested(result, iter(operation.results)) if result.is_tuple else operation.result
+
+    def _taken_apart(self, value: Any) -> Value:
+        """Append what takes the leaves out of a value of MLIR's tuple type; nested like it."""
+        if not isinstance(value.type, self._ir.TupleType):
+            return value
+        return tuple(self._taken_apart(self._create(
+            "stablehlo.get_tuple_element", [value.type.get_type(i)], [value], {"index": self.attribute(f"{i} : i32")},
+            None, 0, self._locations.of(self._current), self._ip).result) for i in range(value.type.num_types))
 
     def _open(self, operation: Any, regions: Sequence[_Region]) -> None:
         """Give the operation's regions their blocks, to be filled later."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlotool.stablehlo.artifact import write_artifact
+from hlotool.stablehlo.loss_report import Loss
 
 #: a number of elements that none has more of, and the largest that MLIR takes
 _MOST_ELEMENTS = 2**63 - 1
@@ -66,10 +67,14 @@ def _has_attributes_in_reducers(program: Any) -> bool:
     return found
 
 
-def program_bytes(program: Any, version: str | None = None, *, portable: bool = False) -> bytes:
-    """The program as bytecode, or (portable, or for a StableHLO version) as a portable artifact. Raises HloError."""
+def program_bytes(program: Any, version: str | None = None, *, portable: bool = False,
+                  losses: list[Loss] | None = None) -> bytes:
+    """The program as bytecode, or (portable, or for a StableHLO version) as a portable artifact. Raises HloError.
+
+    `losses` of the program get what an artifact's version lacks.
+    """
     if portable or version:
-        return write_artifact(program, version)
+        return write_artifact(program, version, losses)
     out = io.BytesIO()
     program.operation.write_bytecode(out)
     return out.getvalue()

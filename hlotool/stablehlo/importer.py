@@ -507,6 +507,7 @@ class ImportedOperation(OperationReader):
     def add(self, opcode: str, shape: Shape, operands: Sequence[HloInstruction] = (),
             attributes: Mapping[str, Any] = {}) -> HloInstruction:
         """Append an instruction; it gets its name when the operation is done."""
+        shape = self.without_found_layouts(opcode, shape, operands)
         instruction = self._importer.append(self.scope, opcode, shape, operands, attributes)
         self.added.append(instruction)
         return instruction

@@ -30,6 +30,7 @@ from hlotool.ir import (
     may_be_elided,
     post_order,
 )
+from hlotool.ir.arrays import np
 from hlotool.ops.lowering import string
 from hlotool.passes.lift import restore_fusion, restore_random_state
 from hlotool.stablehlo.codes import REFUSED
@@ -132,7 +133,7 @@ class Restorer:
             if not is_opcode(opcode):
                 return
             _reopen(made, opcode, lost)
-        elif made.opcode != opcode:
+        elif made.opcode != opcode and not (opcode == "constant" and _is_rejoined(made, computation)):
             return
         if name := lost.pop(NAME, ""):
             self._named.setdefault(computation, {})[name] = made
@@ -239,6 +240,22 @@ def _with_layouts(shape: Shape, text: str) -> Shape:
     except PhraseError:
         return shape
     return found if found.compatible(shape) and found.dynamic == shape.dynamic else shape
+
+
+def _is_rejoined(made: HloInstruction, computation: HloComputation) -> bool:
+    """Make one constant of a value and the broadcast that repeats it, as which it was read; False for anything else."""
+    value = computation.instructions[-2] if len(computation.instructions) > 1 else made
+    if made.opcode != "broadcast" or made.operands != (value,) or value.opcode != "constant" or value.shape.dims:
+        return False
+    del computation.instructions[-2]
+    made.opcode, made.operands = "constant", ()
+    shape, array = made.shape.without_layout(), value.literal.array
+    if any(array.tobytes()):
+        literal = Literal(shape, np.broadcast_to(array, shape.dims))
+    else:  # HLO has a short form of zeros
+        literal = read_value(Kind.LITERAL, f"{shape} {'false' if shape.element_type == 'pred' else '0'}")
+    made.attributes = Attributes({**made.attributes.without("dimensions"), "literal": literal})
+    return True
 
 
 def _reopen(made: HloInstruction, opcode: str, lost: dict[str, str]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from hlotool.diagnostics import shortened
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
 from hlotool.ops import OPS, Op
-from hlotool.ops.lowering import Value
+from hlotool.ops.lowering import Value, is_regrouped
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.async_ops import is_in_flight
 from hlotool.stablehlo.implicit_dynamic_sizes import changed_shapes
@@ -91,6 +91,13 @@ class LossNotes:
         """Return True if an instruction is the control predecessor of another."""
         return instruction in self._awaited
 
+    def is_split(self, instruction: HloInstruction, written: Written) -> bool:
+        """Return True if the last operation gives a part of the result alone, so that it cannot say all."""
+        shape, last = instruction.shape, written.last
+        return shape.is_tuple and last is not None and not written.is_inlined and not any(
+            isinstance(r.type, self._ir.TupleType) for r in last.results) and (
+            len(last.results) < sum(1 for _ in shape.leaves()))
+
     def judged(self, instruction: HloInstruction, written: Written) -> RoundtripLosses:
         """Return the attributes of an instruction that the operation written for it does not carry."""
         opcode, attributes = instruction.opcode, instruction.attributes
@@ -124,7 +131,8 @@ class LossNotes:
         """Note what an instruction lost, and let it travel where one operation stands for the instruction."""
         record = OPS.get(instruction.opcode)
         assert record is not None
-        is_other = is_expanded(instruction, written) or found.is_other
+        is_split = self.is_split(instruction, written)
+        is_other = is_expanded(instruction, written) or found.is_other or is_split
         said = self.said(instruction.shape) if written.last is not None and not found.is_laid_out else ()
         lost = {name: text for name in found.lost if (text := _lost_text(record, instruction, name)) is not None}
         if written.is_inlined and record.flow.step is None:
@@ -133,7 +141,7 @@ class LossNotes:
                 "stands as its instructions")))
         elif is_other and record.flow.step is None:
             self.lose(codes.LOST_OPERATION, instruction, f"{instruction.opcode} became {written.last_name}"
-                      + (" and others" if written.count > 1 else ""))
+                      + (" and others" if written.count > 1 or is_split else ""))
         is_carried = (self._carry and written.last is not None and not written.is_inlined and not is_other
                       and written.last_name in record.lowering.names)
         astray = self._astray(instruction)
@@ -150,10 +158,10 @@ class LossNotes:
         if astray:
             lost.pop("control-predecessors", None)
         without = {WITHOUT: ",".join(found.added)} if found.added else {}
-        name = {NAME: instruction.name} if instruction in self._awaited else {}
-        if is_carried and (lost or said or without or name):
-            self.keep(written.last, instruction, {**lost, **without, **name}, bool(said))
-        elif name:
+        is_awaited = instruction in self._awaited
+        if is_carried and (lost or said or without or is_awaited):
+            self.keep(written.last, instruction, {**lost, **without}, bool(said))
+        elif is_awaited:
             self._nameless.add(instruction)
 
     def _astray(self, instruction: HloInstruction) -> bool:
@@ -174,6 +182,29 @@ class LossNotes:
                     c for c in called if c not in regions)):
                 self.lose(codes.LOST_ATTRIBUTE, instruction, f"{name}={', '.join(c.name for c in called)}")
 
+    def lose_grouping(self, instruction: HloInstruction, written: Written) -> None:
+        """Note a tuple of one or with tuples inside whose values come back in another tuple, or in none."""
+        if OPS[instruction.opcode].flow.step is not None or is_expanded(instruction, written):
+            return
+        back = self._check.shape_back(written.last, instruction, written.regions)
+        if back is not None and not _is_grouped_alike(instruction.shape, back):
+            self.lose(codes.LOST_SHAPE, instruction, _comes_back(instruction.shape, back))
+
+    def lose_grouping_of_values(self, computation: HloComputation, *, is_entry: bool) -> None:
+        """Note the tuples that a function takes as one argument each, and that the program gives in another grouping.
+
+        What another function gives is a value of what calls it.
+        """
+        for parameter in computation.parameters():
+            if parameter.shape.is_tuple:
+                leaves = [leaf.without_layout() for _, leaf in parameter.shape.leaves()]
+                self.lose(codes.LOST_SHAPE, parameter, f"{parameter.shape.text(layout=False)} comes back as "
+                          f"{len(leaves)} parameter{'' if len(leaves) == 1 else 's'}")
+        if is_entry and is_regrouped(shape := computation.root.shape):
+            leaves = [leaf.without_layout() for _, leaf in shape.leaves()]
+            back = leaves[0] if len(leaves) == 1 else Shape.tuple(*leaves)
+            self.lose(codes.LOST_SHAPE, computation.root, f"the program's result {_comes_back(shape, back)}")
+
     def _note_no_operation(self, instruction: HloInstruction, value: Value, operands: Sequence[Value]) -> None:
         if operands and value is operands[0]:
             self.lose(codes.LOST_INSTRUCTION, instruction, f"{instruction.opcode} left no operation")
@@ -182,9 +213,18 @@ class LossNotes:
         for name in (BESIDE - held) & instruction.attributes.keys():
             self.lose(codes.LOST_ATTRIBUTE, instruction, f"{name} of an instruction that left no operation")
 
+    def keep_name(self, operation: Any, instruction: HloInstruction) -> None:
+        """Put the name of an instruction that others wait for onto its operation; None: it has none to stand at."""
+        if operation is None or not self._carry:
+            self._nameless.add(instruction)
+        elif instruction in self._awaited:
+            self.keep(operation, instruction, {}, False)
+
     def keep(self, operation: Any, instruction: HloInstruction, lost: Mapping[str, str], is_shaped: bool) -> None:
         """Put what an instruction lost onto the operation that stands for it."""
         found = {**lost, "opcode": instruction.opcode}
+        if instruction in self._awaited:
+            found[NAME] = instruction.name
         if is_shaped:
             found["shape"] = str(instruction.shape)
         operation.attributes[LOST] = self._strings(found)
@@ -221,8 +261,12 @@ class LossNotes:
             name: text for name, value in parameter.attributes.items()
             if name not in ("parameter_number", *BESIDE) and (text := value_text(name, value)) is not None}
         details = [(code_of(n), f"{n}={t}") for n, t in lost.items()] + list(said := self.said(leaf))
-        self.losses.extend(Loss(code, parameter.name, parameter.offset, detail, self._carry)
-                           for code, detail in details)
+        # Other instructions than arguments are written later, and may leave no operation.
+        astray = self._astray(parameter) or any(p.opcode != "parameter" for p in parameter.control_predecessors())
+        if astray:
+            lost.pop("control-predecessors", None)
+        self.losses.extend(Loss(code, parameter.name, parameter.offset, detail, self._carry and not (
+            astray and code == codes.LOST_CONTROL)) for code, detail in details)
         name = {NAME: parameter.name} if parameter in self._awaited and not parameter.shape.is_tuple else {}
         return lost | name | ({"shape": str(leaf)} if said else {})
 
@@ -245,8 +289,7 @@ class LossNotes:
     def lose_denied_sizes(self) -> None:
         """Note the shapes that deny a size which is set: StableHLO's types may, and the way back says it."""
         for instruction, shape in changed_shapes(self._module.computations).items():
-            self.lose(codes.LOST_SHAPE, instruction, f"{instruction.shape.text(layout=False)} comes back as "
-                                                     f"{shape.text(layout=False)}")
+            self.lose(codes.LOST_SHAPE, instruction, _comes_back(instruction.shape, shape))
 
     def lose_beside(self, parameter: HloInstruction) -> None:
         """Note what a parameter says that none of its arguments can: a tuple's attributes, and computations."""
@@ -266,6 +309,15 @@ class LossNotes:
                     text = value_text(name, value) or ", ".join(c.name for c in computations_of(value))
                     if name != "parameter_number" and text:
                         self.lose(code_of(name), parameter, f"{name}={text}")
+
+
+def _is_grouped_alike(one: Shape, other: Shape) -> bool:
+    return len(one.elements) == len(other.elements) and one.is_tuple == other.is_tuple and all(
+        map(_is_grouped_alike, one.elements, other.elements))
+
+
+def _comes_back(before: Shape, after: Shape) -> str:
+    return f"{before.text(layout=False)} comes back as {after.text(layout=False)}"
 
 
 def is_expanded(instruction: HloInstruction, written: Written) -> bool:

@@ -94,6 +94,10 @@ class LossReport:
         """Add the losses of a module."""
         self._modules.append((module, losses))
 
+    def latest(self) -> list[Loss] | None:
+        """The losses of the module that was added last; None before there is one."""
+        return self._modules[-1][1] if self._modules else None
+
     def __iter__(self) -> Iterator[Loss]:
         return (loss for _, losses in self._modules for loss in losses)
 

@@ -170,7 +170,8 @@ def _text(sharding: Sharding) -> str:
 def _frontend(value: Any) -> dict[str, str]:
     if not isinstance(value, FrontendAttributes) or not value.entries:
         return {}
-    entries = ", ".join(f"{string(name)} = {string(_plain(text))}" for name, text in value.entries)
+    # XLA's parser keeps the last of two entries of one name.
+    entries = ", ".join(f"{string(name)} = {string(_plain(text))}" for name, text in dict(value.entries).items())
     return {FRONTEND: "{" + entries + "}"}
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ir.arrays import np
+from hlotool.ops import OPS
 from hlotool.ops.lowering import shortest
 from hlotool.stablehlo.attribute_values import AttributeValues
 from hlotool.stablehlo.dense_elements import read_dense
@@ -38,6 +39,16 @@ class OperationReader:
         """Return the result's shape; a tuple of shapes for several results, or for none."""
         found = [self._types.shape(r.type) for r in self._operation.results]
         return found[0] if len(found) == 1 else Shape.tuple(*found)
+
+    @staticmethod
+    def without_found_layouts(opcode: str, shape: Shape, operands: Sequence[HloInstruction]) -> Shape:
+        """Return the shape of a new instruction: layouts that its operands got back are theirs, not its own.
+
+        A call whose callee sees layouts names its own.
+        """
+        if "opaque" in OPS[opcode].flags or all(o.shape.without_layout() == o.shape for o in operands):
+            return shape
+        return shape.without_layout()
 
     def refuse(self, reason: str) -> NoReturn:
         """Raise ValueError: the operation cannot be read, and why."""

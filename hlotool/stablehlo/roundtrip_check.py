@@ -107,6 +107,7 @@ class LiftedBack(OperationReader):
     def add(self, opcode: str, shape: Shape, operands: Sequence[HloInstruction] = (),
             attributes: Mapping[str, Any] = {}) -> HloInstruction:
         """Return a new instruction that belongs to no computation."""
+        shape = self.without_found_layouts(opcode, shape, operands)
         made = HloInstruction("", opcode, shape, tuple(operands), Attributes(attributes))
         self.added.append(made)
         return made
@@ -136,6 +137,12 @@ class RoundtripCheck:
         added = tuple(n for n, value in made.attributes.items()
                       if n not in given and n not in BESIDE and n not in same and not _is_default(record, n, value))
         return RoundtripLosses(lost, added, is_laid_out=made.shape == instruction.shape)
+
+    def shape_back(self, operation: Any, instruction: HloInstruction, computations: Sequence[HloComputation]
+                   ) -> Shape | None:
+        """Return the shape with which an instruction comes back from its operation; None if as another opcode."""
+        made = self._lifted(operation, instruction, computations)
+        return None if made is None else made.shape
 
     def _lifted(self, operation: Any, instruction: HloInstruction, computations: Sequence[HloComputation]
                 ) -> HloInstruction | None:

@@ -13,11 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from hlotool.stablehlo.loss_attributes import LOST
 from hlotool.stablehlo.module_attributes import FRONTEND, MESH, SHARDING, SHARDY, SHARDY_MESHES, SHARDY_SHARDING
-from hlotool.stablehlo.strings import attribute_of, string_attribute, string_of
+from hlotool.stablehlo.strings import attribute_of, attributes_of, string_attribute, string_of
 
 #: how the targets of calls around manual computations begin
 _MANUAL = "xla.sdy."
+#: what stands beside the call of a constraint, and then beside the constraint
+_BESIDE = frozenset((FRONTEND, LOST))
+#: the attributes of a call that a constraint tells all of: Shardy's sharding says what the other one does, and more
+_OF_CONSTRAINTS = _BESIDE | {"call_target_name", "api_version", SHARDING}
 
 
 def with_shardy(program: Any) -> Any:
@@ -113,7 +118,9 @@ def _mark(ir: Any, operation: Any) -> None:
         return
     sharding = _parsed(ir, text)
     if _target(operation) == "Sharding" and len(operation.operands) == len(operation.results) == 1:
-        _constrain(ir, operation, sharding)
+        if attributes_of(operation).keys() <= _OF_CONSTRAINTS:
+            _set_frontend(ir, operation, entries, SHARDY_SHARDING)
+            _constrain(ir, operation, sharding)
         return
     operation.attributes[SHARDY] = sharding
     _set_frontend(ir, operation, entries, SHARDY_SHARDING)
@@ -144,5 +151,7 @@ def _constrain(ir: Any, operation: Any, sharding: Any) -> None:
         sharding = parts[0] if len(parts) == 1 else sharding
     made = ir.Operation.create("sdy.sharding_constraint", [operation.results[0].type], [operation.operands[0]],
                                {"sharding": sharding}, None, 0, operation.location, ir.InsertionPoint(operation))
+    for name in _BESIDE & attributes_of(operation).keys():
+        made.attributes[name] = operation.attributes[name]
     operation.results[0].replace_all_uses_with(made.result)
     operation.erase()

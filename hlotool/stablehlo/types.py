@@ -40,6 +40,12 @@ class Types:
             found = self._leaves[shape] = tuple(self._of(leaf) for _, leaf in shape.leaves())
         return found
 
+    def whole(self, shape: Shape) -> Any:
+        """The type of a value that holds all of a shape: a tuple is MLIR's tuple type. Raises NoType."""
+        if not shape.is_tuple:
+            return self.leaves(shape)[0]
+        return self._ir.TupleType.get_tuple([self.whole(e) for e in shape.elements])
+
     def element(self, name: str) -> Any:
         """The MLIR type of an HLO element type."""
         found = self._elements.get(name)
@@ -64,9 +70,10 @@ class Types:
 
     def _encoding(self, shape: Shape) -> Any:
         """#stablehlo.bounds where a dimension has a bound, else nothing."""
-        if not any(shape.dynamic):
+        bounded = [shape.is_bounded_dim(i) for i in range(shape.rank)]
+        if not any(bounded):
             return None
-        bounds = ", ".join(str(d) if f else "?" for d, f in zip(shape.dims, shape.dynamic, strict=True))
+        bounds = ", ".join(str(d) if is_bounded else "?" for d, is_bounded in zip(shape.dims, bounded, strict=True))
         return self._ir.Attribute.parse(f"#stablehlo.bounds<{bounds}>")
 
     def shape(self, type_: Any) -> Shape:

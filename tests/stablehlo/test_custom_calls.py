@@ -52,6 +52,25 @@ def test_a_callee_sees_the_layouts_beside_scalars(constraints: str, order: str, 
     assert call.shape.elements[0].has_default_order == (order == "{1,0}")
 
 
+@pytest.mark.parametrize("shape", ["(f32[4])", "((f32[4], s32[]), f32[4])", "((f32[4]))", "(f32[4], s32[])", "()"])
+@pytest.mark.parametrize("aliases", [False, True])
+def test_the_callee_sees_the_tuple_that_is_written(shape: str, aliases: bool) -> None:
+    where = {"(f32[4])": "{0}", "((f32[4], s32[]), f32[4])": "{0,0}", "((f32[4]))": "{0,0}", "(f32[4], s32[])": "{0}"}
+    alias = f", output_to_operand_aliasing={{{where[shape]}: (0, {{}})}}" if aliases and shape in where else ""
+    module = hlotool.parse(f"""ENTRY e {{
+  p = f32[4] parameter(0)
+  c = {shape} custom-call(p), custom_call_target="mine"{alias}, sharding={{replicated}},
+    custom_call_has_side_effect=true
+  ROOT r = f32[4] negate(p)
+}}""")
+    report = hlotool.stablehlo.LossReport()
+    back = hlotool.from_stablehlo(to_stablehlo(module, losses=report))
+    (call,) = (i for i in back.instructions() if i.opcode == "custom-call")
+    (given,) = (i for i in module.instructions() if i.opcode == "custom-call")
+    assert call.shape == given.shape and not len(report)
+    assert dict(call.attributes) == dict(given.attributes)
+
+
 def test_layouts_beside_tuples_are_refused_not_dropped() -> None:
     call = """ENTRY e {{ a = f32[2,3]{{1,0}} parameter(0)  t = (f32[2,3]{{1,0}}) tuple(a)
   ROOT c = f32[2,3]{} custom-call(t), custom_call_target="mine", operand_layout_constraints={{(f32[2,3]{{1,0}})}} }}"""

@@ -190,7 +190,149 @@ ENTRY e {
 }"""), losses=report)
     assert {(loss.name, loss.code, loss.detail) for loss in report} == {
         ("p", "X307", 'backend_config={"a":1}'), ("p", "X310", "origin={}"), ("q", "X310", "to_apply=g"),
-        ("x", "X310", "to_apply=g"), ("g", "X320", "nothing calls this computation")}
+        ("x", "X310", "to_apply=g"), ("g", "X320", "nothing calls this computation"),
+        ("p", "X321", "(f32[2], s32[]) comes back as 2 parameters")}
+
+
+def test_tuples_that_come_back_otherwise_are_named() -> None:
+    report = LossReport()
+    hlotool.to_stablehlo(hlotool.parse("""f { x = f32[4] parameter(0)  ROOT t = (f32[4]) tuple(x) }
+ENTRY e {
+  p = f32[4] parameter(0)
+  c = (f32[4]) call(p), to_apply=f
+  k = (f32[4], s32[]) constant(({1,2,3,4}, 5)), statistics={visualizing_index=0,a=1}
+  d = (f32[4], f32[4]) collective-permute(p, p), source_target_pairs={{0,1}}
+  ROOT t = ((f32[4]), (f32[4], s32[]), (f32[4], f32[4])) tuple(c, k, d)
+}"""), losses=report)
+    assert not any(loss.is_carried for loss in report)
+    assert {(loss.name, loss.code, loss.detail) for loss in report} == {
+        ("c", "X321", "(f32[4]) comes back as f32[4]"),
+        ("k", "X308", "statistics={visualizing_index=0,a=1}"),
+        ("k", "X319", "constant became stablehlo.constant and others"),
+        ("d", "X319", "collective-permute became stablehlo.collective_permute and others"),
+        ("t", "X321", "the program's result ((f32[4]), (f32[4], s32[]), (f32[4], f32[4])) comes back as (f32[4], "
+                      "f32[4], s32[], f32[4], f32[4])")}
+
+
+def test_what_a_constant_of_one_repeated_value_loses_is_restored() -> None:
+    values = "{ { 3, 3, 3 }, { 3, 3, 3 } }"
+    text = f"""ENTRY e {{
+  a = f32[2,3]{{0,1:T(8,128)}} constant({values}), statistics={{visualizing_index=0,a=1}}
+  b = f32[2000] constant({{{",".join(["7"] * 2000)}}}), statistics={{visualizing_index=0,a=1}}
+  z = f32[8,64] constant(0), statistics={{visualizing_index=0,a=1}}
+  n = pred[8,64] constant(false), statistics={{visualizing_index=0,a=1}}
+  ROOT r = f32[8,64] negate(z)
+}}"""
+    report = LossReport()
+    back = hlotool.from_stablehlo(hlotool.to_stablehlo(hlotool.parse(text), losses=report))
+    assert {loss.code for loss in report} == {"X301", "X302", "X308"} and all(loss.is_carried for loss in report)
+    constants = {i.name: i for i in back.instructions() if i.opcode == "constant"}
+    for name, value in (("a", 3.0), ("b", 7.0), ("z", 0.0), ("n", False)):
+        assert (constants[name].literal.array == value).all() and "statistics" in constants[name].attributes
+    assert "f32[8,64] constant(0)" in str(back) and len(constants) == 4
+    assert "f32[2,3]{0,1:T(8,128)} constant(" in str(back)
+
+
+def test_layouts_that_come_back_are_those_of_one_value() -> None:
+    """A loop is as its state is: the layout of a value that goes in is not the loop's."""
+    text = """below { s = (s32[], f32[4]) parameter(0)  ROOT p = pred[] constant(false) }
+step { s = (s32[], f32[4]) parameter(0)  ROOT t = (s32[], f32[4]) copy(s) }
+ENTRY e {
+  n = s32[]{:S(5)} parameter(0)
+  x = f32[4] parameter(1)
+  t = (s32[], f32[4]) tuple(n, x)
+  ROOT w = (s32[], f32[4]) while(t), condition=below, body=step
+}"""
+    back = hlotool.from_stablehlo(hlotool.to_stablehlo(hlotool.parse(text)))
+    assert [i.shape.text() for i in back.entry.instructions if i.opcode in ("while", "parameter")] == [
+        "s32[]{:S(5)}", "f32[4]", "(s32[], f32[4])"]
+
+
+def test_what_an_argument_waits_for_is_not_called_carried() -> None:
+    report = LossReport()
+    program = hlotool.to_stablehlo(hlotool.parse("""ENTRY e {
+  p = f32[4] parameter(0)
+  c = f32[4] copy(p)
+  q = f32[4] parameter(1), control-predecessors={c}
+  ROOT r = f32[4] add(c, q)
+}"""), losses=report)
+    assert [(loss.name, loss.is_carried) for loss in report if loss.code == "X306"] == [("q", False)]
+    assert "control-predecessors" not in str(program)
+
+
+ERF = """ENTRY c {
+  a = f32[8] parameter(0)
+  b = f32[8] erf(a), statistics={visualizing_index=0,a=1}, frontend_attributes={k="v"}, sharding={replicated}
+  ROOT d = f32[8]{0:S(1)} tan(b), statistics={visualizing_index=0,a=1}
+}"""
+
+
+def test_nothing_is_carried_by_operations_that_are_written_in_others() -> None:
+    whole = hlotool.convert(ERF)
+    assert {(loss.code, loss.name) for loss in whole.losses} == {("X308", "b"), ("X308", "d"), ("X303", "d")}
+    assert all(loss.is_carried for loss in whole.losses)
+    plain = hlotool.convert(ERF, options=LiftOptions(chlo=False))
+    gone = {("X308", "b"), ("X310", "b"), ("X319", "b")}
+    assert {(loss.code, loss.name) for loss in plain.losses if not loss.is_carried} == gone
+    assert "statistics" in str(hlotool.from_stablehlo(plain.bytecode())) and len(whole.losses) == 3
+    whole.bytecode("1.0.0")
+    assert {(loss.code, loss.name) for loss in whole.losses if not loss.is_carried} == gone | {
+        ("X308", "d"), ("X303", "d"), ("X319", "d")}
+    with pytest.raises(HloError):
+        hlotool.convert(ERF, options=LiftOptions(chlo=False, strict=True))
+
+
+def test_what_an_artifact_carries_comes_back() -> None:
+    text = "ENTRY c { a = f32[8] parameter(0)  ROOT d = f32[8] negate(a), statistics={visualizing_index=0,a=1} }"
+    made = hlotool.convert(text)
+    assert "statistics" in str(hlotool.from_stablehlo(made.bytecode("1.0.0")))
+    assert [loss.is_carried for loss in made.losses] == [True]
+
+
+def test_a_constraint_of_shardy_carries_what_its_call_lost() -> None:
+    text = """HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["a"=2]>}}
+ENTRY e {
+  x = s32[4] parameter(0)
+  ROOT s = s32[4] custom-call(x), custom_call_target="Sharding", statistics={visualizing_index=0,a=1}, BEHIND
+    frontend_attributes={xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{\\"a\\"}]>]>",k="v"}
+}"""
+    made = hlotool.convert(text.replace("BEHIND", ""))
+    back = str(hlotool.from_stablehlo(made.program))
+    assert "sdy.sharding_constraint" in str(made) and "statistics" in back and 'k="v"' in back
+    other = hlotool.convert(text.replace("BEHIND", 'backend_config="x", custom_call_has_side_effect=true,'))
+    back = str(hlotool.from_stablehlo(other.program))
+    assert "sdy.sharding_constraint" not in str(other) and 'backend_config="x"' in back
+    assert "custom_call_has_side_effect=true" in back and "statistics" in back
+
+
+def test_open_sizes_have_no_bound() -> None:
+    text = "ENTRY e { a = f32[?,<=3] parameter(0)  b = f32[?] parameter(1)  ROOT r = f32[?,<=3] negate(a) }"
+    program = hlotool.to_stablehlo(hlotool.parse(text))
+    assert "tensor<?x?xf32, #stablehlo.bounds<?, 3>>" in str(program) and "tensor<?xf32>" in str(program)
+    shapes = [p.shape for p in hlotool.parse(text).entry.parameters()]
+    assert [p.shape for p in hlotool.from_stablehlo(program).entry.parameters()] == shapes
+
+
+def test_what_waits_for_a_constant_without_values_waits_again() -> None:
+    text = """ENTRY e {
+  p = f32[4] parameter(0)
+  k = f32[4] constant({...})
+  o = f32[4] custom-thing(p)
+  ROOT r = f32[4] add(p, k), control-predecessors={o, k}
+}"""
+    made = hlotool.convert(text, options=LiftOptions(opaque=True))
+    root = hlotool.from_stablehlo(str(made)).entry.root
+    assert [p.opcode for p in root.control_predecessors()] == ["custom-thing", "constant"]
+    zeros = hlotool.convert(text.replace("{o, k}", "{k}"), options=LiftOptions(opaque=True, elided="zeros"))
+    assert [loss.is_carried for loss in zeros.losses if loss.code == "X306"] == [False]
+
+
+def test_of_two_frontend_attributes_of_one_name_the_last_counts() -> None:
+    back = hlotool.from_stablehlo(hlotool.to_stablehlo(hlotool.parse("""ENTRY e {
+  p = f32[4] parameter(0), frontend_attributes={k="1",k="2"}
+  ROOT r = f32[4] add(p, p), frontend_attributes={k="1",k="2"}
+}""")))
+    assert str(back).count('frontend_attributes={k="2"}') == 2
 
 
 def test_metadata_without_a_field_of_another_time_comes_back() -> None:
