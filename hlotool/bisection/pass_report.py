@@ -58,7 +58,7 @@ def _chain_lines(found: ChainVerdict, shows_all: bool) -> Iterator[str]:
 def guilt(verdict: PassVerdict) -> Iterator[str]:
     """Return lines that name the guilty instruction, its source, and the arguments."""
     for name, value in guilty_facts(verdict):
-        yield from textwrap.wrap(value, _WIDTH - 6, initial_indent=f"{name:<12}", subsequent_indent=" " * 12,
+        yield from textwrap.wrap(visible(value), _WIDTH - 6, initial_indent=f"{name:<12}", subsequent_indent=" " * 12,
                                  break_long_words=False, break_on_hyphens=False)
 
 
@@ -116,7 +116,7 @@ def _number(verdict: PassVerdict) -> str:
 def wrapped(text: str, indent: int = 6) -> list[str]:
     """Return lines of the report's width, as far as words allow; the second on have that indent, or a deeper one."""
     start = len(text) - len(text.lstrip())
-    return textwrap.wrap(text.strip(), _WIDTH - 2, initial_indent=" " * start, subsequent_indent=" " * (
+    return textwrap.wrap(visible(text.strip()), _WIDTH - 2, initial_indent=" " * start, subsequent_indent=" " * (
         indent if indent > start else start + 2), break_long_words=False, break_on_hyphens=False)
 
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TextIO
 
-from hlotool.diagnostics import visible, visible_lines
+from hlotool.diagnostics import visible, visible_lines, without_commands
 
 if TYPE_CHECKING:
     from hlotool.diagnostics import Diagnostic
@@ -66,7 +66,7 @@ _COLORED: set[TextIO] = set()
 
 
 def _only_show(stream: TextIO) -> None:
-    """Let a stream of the process show control characters instead of obeying them.
+    """Let a stream of the process show control characters, and commands of CI runners, instead of obeying them.
 
     Renderers escape what they quote; this holds for whatever one of them forgets. Data goes by `write_bytes`.
     """
@@ -74,8 +74,14 @@ def _only_show(stream: TextIO) -> None:
         return
     write, is_terminal = stream.write, stream.isatty()
 
+    is_blank = True  # the line until here
+
     def shown(text: str) -> int:
-        write(visible_lines(text, color=is_terminal or stream in _COLORED, cursor=is_terminal))
+        nonlocal is_blank
+        line = visible_lines(text, color=is_terminal or stream in _COLORED, cursor=is_terminal)
+        write(without_commands(line, is_start=is_blank))
+        _, feed, rest = text.rpartition("\n")
+        is_blank = (bool(feed) or is_blank) and not rest.strip()
         return len(text)
 
     for name, value in (("hlotool_write", write), ("write", shown)):

@@ -18,7 +18,7 @@ from hlotool.cli.hlo_files import HloFile, files_to_rewrite, read_hlo_file
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.module_records import add_module_records, module_record, write_records
 from hlotool.cli.option_values import whole_number
-from hlotool.diagnostics import HloError, visible, visible_lines
+from hlotool.diagnostics import HloError, visible, visible_lines, without_commands
 from hlotool.ir import Source
 from hlotool.passes.formatting import format_text, formatted
 from hlotool.text import STYLES, PrintOptions
@@ -90,7 +90,7 @@ def _show(loaded: Loaded, text: str, args: argparse.Namespace) -> None:
     if args.diff:
         rows = difflib.unified_diff(_before(loaded).splitlines(), text.splitlines(), (name := visible(loaded.name)),
                                     f"{name} (formatted)", lineterm="")
-        write_bytes(encoded(visible_lines("".join(f"{row}\n" for row in rows))))
+        write_bytes(encoded(without_commands(visible_lines("".join(f"{row}\n" for row in rows)))))
     elif not args.check:
         write_bytes(encoded(text))
 

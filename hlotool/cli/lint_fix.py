@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def fix_paths(args: argparse.Namespace, settings: Settings) -> int:
     """Fix files, or print the changes; exit code 1 where --diff has something to show, 2 for unreadable files."""
-    from hlotool.diagnostics import HloError, visible, visible_lines
+    from hlotool.diagnostics import HloError, visible, visible_lines, without_commands
     from hlotool.diagnostics.render import concise
     from hlotool.linting import find_files, fix_file
 
@@ -38,7 +38,7 @@ def fix_paths(args: argparse.Namespace, settings: Settings) -> int:
         for refused in fixed.refused:
             complain(f"not fixed, for the module would not verify: {concise(refused)}")
         if args.diff:
-            write_bytes(encoded(visible_lines(fixed.diff(visible(file.name)))))
+            write_bytes(encoded(without_commands(visible_lines(fixed.diff(visible(file.name))))))
         elif fixed.is_changed or name == "-":
             try:
                 file.write(fixed.text)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from hlotool.cli.console import complain, renderer
+from hlotool.cli.console import complain, encoded, renderer, write_bytes
 from hlotool.cli.whole_files import note_read, write_beside
 from hlotool.diagnostics import Diagnostic, Severity, visible
 from hlotool.diagnostics.formats import Findings, written
@@ -56,8 +56,10 @@ def print_outcome(outcome: LintOutcome, args: argparse.Namespace) -> None:
         for name in outcome.files:
             note_read(name)
         write_beside(Path(args.output), (f"{text}\n" if text else "").encode("utf-8", "surrogateescape"))
-    elif text:
+    elif text and (args.statistics or args.format in ("full", "concise")):
         print(text)
+    elif text:
+        write_bytes(encoded(f"{text}\n"))  # of a form that programs read, the annotations of CI among them
     if not args.quiet and (args.output or args.format in ("full", "concise")):
         complain(_summary(outcome))
 

@@ -41,7 +41,7 @@ from hlotool.conformance.report import CaseRecord, Run, record_of, write_html, w
 from hlotool.conformance.samples import read_cases
 from hlotool.conformance.selection import Selection, executor_words, option_words
 from hlotool.conformance.suites import DESCRIPTION, checked_names, descriptions, suite_cases
-from hlotool.diagnostics import HloError, visible, visible_lines
+from hlotool.diagnostics import HloError, visible, visible_lines, without_commands
 from hlotool.diagnostics.records import plain
 from hlotool.execution import describe_executor, executor_name, executor_names
 from hlotool.ops import OPS
@@ -153,7 +153,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     def seen(text: str, **how: Any) -> None:
         for part in _UNSEEN_PARTS:
             text = text.replace(part, visible(part))
-        write(visible_lines(text, color=True), **how)
+        write(without_commands(visible_lines(text, color=True)), **how)
 
     terminal.write = seen
 

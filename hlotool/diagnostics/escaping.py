@@ -21,6 +21,10 @@ _BETWEEN_LINES = re.compile(f"[{_DANGEROUS.replace(_CONTROLS, _CONTROLS_IN_LINES
 _CONTROL_IN_LINES = re.compile(f"[{_CONTROLS_IN_LINES}\x7f]")
 _OR_COLOR = re.compile(rf"(\x1b\[[0-9;]*m)|{_BETWEEN_LINES.pattern}")
 _OR_CURSOR = re.compile(rf"(\x1b\[[?0-9;]*[mKAGHJhl]|\r)|{_BETWEEN_LINES.pattern}")
+#: what runners of CI obey: `::error::` behind blanks at the start of a line, `##[error]` and `##vso[...]` anywhere.
+#: Source: actions/runner, ActionCommand.TryParseV2 and TryParse; microsoft/azure-pipelines-agent, Command.TryParse
+_COMMAND_OF_LINE = re.compile(r"(^[^\S\n]*:)(?=:)", re.M)
+_COMMAND_ANYWHERE = re.compile(r"#(?=#(?:\[|vso\[|teamcity\[))", re.I)
 _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -53,6 +57,22 @@ def visible_lines(text: str, *, color: bool = False, cursor: bool = False) -> st
         return text
     pattern = _OR_CURSOR if cursor else _OR_COLOR if color else _BETWEEN_LINES
     return pattern.sub(_seen_unless_ours, text)
+
+
+def without_commands(text: str, *, is_start: bool = True) -> str:
+    r"""Return lines on their way to a log in which no runner of CI finds a command; JSON stays what it is.
+
+    `is_start` is False for the rest of a line.
+
+    >>> print(without_commands("a\n  ::error::b ##[group]c"))
+    a
+      \u003a:error::b \u0023#[group]c
+    """
+    if "##" in text:
+        text = _COMMAND_ANYWHERE.sub(r"\\u0023", text)
+    if "::" not in text:
+        return text
+    return _COMMAND_OF_LINE.sub(lambda m: f"{m[1][:-1]}\\u003a" if m.start() or is_start else m[0], text)
 
 
 def without_controls(text: str, *, is_json: bool = False) -> str:

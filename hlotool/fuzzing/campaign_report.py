@@ -77,7 +77,8 @@ def campaign_text(tally: Tally) -> str:
 
 def _listed(what: str, counts: Any) -> list[str]:
     said = ", ".join(f"{n} {k}" for k, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-    return textwrap.wrap(f"{what}: {said}", _WIDTH, initial_indent="  ", subsequent_indent="    ") if said else []
+    text = visible(f"{what}: {said}")
+    return textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ") if said else []
 
 
 def _class_lines(found: FindingClass) -> Iterator[str]:
@@ -88,8 +89,8 @@ def _class_lines(found: FindingClass) -> Iterator[str]:
              "said": best.said, "not small": next((p for p in best.problems if p.startswith("not reduced: ")), "")}
     for name, value in facts.items():
         if value:
-            yield from textwrap.wrap(value, _WIDTH - 2, initial_indent=f"  {name:<12}", subsequent_indent=" " * 14,
-                                     break_long_words=False, break_on_hyphens=False)
+            yield from textwrap.wrap(visible(value), _WIDTH - 2, initial_indent=f"  {name:<12}",
+                                     subsequent_indent=" " * 14, break_long_words=False, break_on_hyphens=False)
 
 
 def progress_text(tally: Tally) -> str:

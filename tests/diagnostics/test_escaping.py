@@ -12,7 +12,17 @@ import pytest
 
 import hlotool
 from hlotool.cli import main
-from hlotool.diagnostics import Diagnostic, Fix, HloError, Note, Origin, visible, visible_lines, without_controls
+from hlotool.diagnostics import (
+    Diagnostic,
+    Fix,
+    HloError,
+    Note,
+    Origin,
+    visible,
+    visible_lines,
+    without_commands,
+    without_controls,
+)
 from hlotool.diagnostics.formats import FORMATS, Findings, written
 from hlotool.diagnostics.render import Renderer
 from hlotool.ir import Position, Source
@@ -136,3 +146,57 @@ def test_names_of_tested_files_are_seen(tmp_path: pathlib.Path) -> None:
                               capture_output=True, text=True, cwd=tmp_path, check=False)
         assert "\\n: :error x" in done.stdout + done.stderr and "\n::" not in done.stdout + done.stderr
         assert "\n: :" not in done.stdout + done.stderr
+
+
+def test_commands_of_ci_runners() -> None:
+    for text in ("::error::a", "x\n \t::debug::a", "\u00a0::add-mask::a", "a ##[error]b", "##vso[task.setvariable]a",
+                 "x\n##TeamCity[a]"):
+        assert not COMMANDS_OF_CI.search(without_commands(text)), text
+    for text in ("a::b", "m.hlo: ::", "{\n  \"k\": \"::error::\"}", "## title", "a\n- ::x"):
+        assert without_commands(text) == text
+    assert json.loads(without_commands('["##[error]"]')) == ["##[error]"]
+    assert without_commands("::x\n::y", is_start=False) == "::x\n\\u003a:y"
+
+
+#: what runners of CI obey
+COMMANDS_OF_CI = re.compile(r"^\s*::|##(\[|vso\[|teamcity\[)", re.M | re.I)
+#: command lines in a folder of files with such names; commands that print data (fmt, opt, convert, py) change no string
+IN_CI = ["lint --no-config A", "lint --format concise --no-config A B", "fmt --diff A", "fmt --check A B",
+         "lint --fix --diff A", "diff A B", "cost A", "cost --by scope A", "cost --by line A",
+         "roundtrip --skip run A", "roundtrip --list A",
+         "run --executor reference A", "compare A B --executors reference reference", "isolate --nan A", "isolate A B",
+         "bisect D", "bisect D --against E", "conform -v --executor reference A", "lint C",
+         "explain ::error::x", "view --format json A", "lint --format json A", "find abs I", "corpus lint D -o O -n 1"]
+
+
+@pytest.mark.parametrize("evil", ["::error::z", "b \n::error::z", "x" * 50 + " ::error::z", "##[error]z"],
+                         ids=["start", "feed", "wrapped", "anywhere"])
+def test_no_runner_of_ci_obeys_a_file(evil: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch,
+                                      capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = evil.replace("\n", "\\n")
+    text = (f'HloModule m\nENTRY e {{\n  a = f32[3] parameter(0), metadata={{op_name="{said}/f" source_file="{said}" '
+            f'source_line=1}}\n  b = f32[3]   log(a), metadata={{op_name="{said}/g"}}\n  ROOT c = f32[3] OP(b)\n}}\n')
+    names = {"A": f"{evil}.hlo", "B": f"{evil}b.hlo", "C": f"{evil}c.hlo", "D": f"{evil}d", "E": f"{evil}e",
+             "I": "index", "O": "out"}
+    for name, opcode in (("A", "negate"), ("B", "abs"), ("C", "frob")):
+        pathlib.Path(names[name]).write_text(text.replace("OP", opcode))
+    for folder, opcodes in (("D", ("negate", "abs")), ("E", ("negate", "exponential"))):
+        pathlib.Path(names[folder]).mkdir()
+        for number, (opcode, label) in enumerate(zip(opcodes, ("pipeline-start", f"{evil}p"), strict=True)):
+            name = f"module_0001.{evil}.000{number}.q.after_{label}.before_{evil}.txt"
+            (pathlib.Path(names[folder]) / name).write_text(text.replace("OP", opcode))
+    main(["corpus", "index", ".", "-o", "index", "-n", "1"])
+    for line in IN_CI:
+        code = main([names.get(word, word) for word in line.split()])
+        out, err = capfd.readouterr()
+        assert code in (0, 1, 2), line
+        found = COMMANDS_OF_CI.search(out) or COMMANDS_OF_CI.search(err)
+        assert not found, (line, found.string[max(0, found.start() - 200):found.end() + 50])
+
+
+def test_our_own_annotations_are_commands(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "m.hlo"
+    file.write_text("HloModule m\nENTRY e { ROOT a = f32[2] frob(b) }\n")
+    main(["lint", "--format", "github", str(file)])
+    assert capfd.readouterr().out.startswith("::error file=")
