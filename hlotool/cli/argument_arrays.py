@@ -56,14 +56,14 @@ def write_arrays(path: Path, arrays: Sequence[Any]) -> None:
     write_beside(path, out.getvalue())
 
 
-def write_arguments(path: Path, arrays: Sequence[Any]) -> None:
-    """An .npz file with arg0, arg1, ..., which --args reads."""
+def write_arguments(path: Path, arrays: Sequence[Any], *, is_named: bool = True) -> None:
+    """An .npz file with arg0, arg1, ..., which --args reads; see `write_whole` for the rest."""
 
     from hlotool.execution import storable
 
     out = io.BytesIO()
     np.savez(out, allow_pickle=True, **{f"arg{n}": storable(a) for n, a in enumerate(arrays)})
-    write_beside(path, out.getvalue())
+    write_beside(path, out.getvalue(), is_named=is_named)
 
 
 def write_named(path: Path, arrays: Mapping[str, Any]) -> None:

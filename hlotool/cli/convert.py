@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
             code = max(code, report(error.diagnostics, sources))
             continue
         if folder is not None:
-            write_whole(folder / _file_name(loaded, to, _is_binary(args), taken), data)
+            write_whole(folder / _file_name(loaded, to, _is_binary(args), taken), data, is_named=False)
         elif args.output is not None and args.output != "-":
             form = "hlo" if to == "hlo" else "bytecode" if _is_binary(args) else "mlir"
             if loaded.input is None or loaded.input.kind != form or args.output.endswith(".gz"):

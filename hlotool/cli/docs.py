@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from hlotool.cli.console import complain, report
 from hlotool.cli.option_values import whole_number
-from hlotool.diagnostics import HloError
+from hlotool.diagnostics import HloError, visible
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,12 +33,12 @@ def run(args: argparse.Namespace) -> int:
         return _update()
     try:
         pyodide = _pyodide(args)
+        if args.folder:
+            folder = pathlib.Path(args.folder)
+            print(f"{_write(folder, pyodide)} pages: {visible(str(folder / 'index.html'))}")
     except HloError as error:
         return report(error.diagnostics, {})
-    if args.folder:
-        folder = pathlib.Path(args.folder)
-        print(f"{len(_write(folder, pyodide))} pages: {folder / 'index.html'}")
-    elif args.serve is None:
+    if not args.folder and args.serve is None:
         complain("hlotool docs: name a folder, or --serve")
         return 2
     if args.serve is not None:
@@ -59,15 +59,18 @@ def _pyodide(args: argparse.Namespace) -> Mapping[str, bytes] | None:
     return pyodide_files(pathlib.Path(args.pyodide) if args.pyodide else None)
 
 
-def _write(folder: pathlib.Path, pyodide: Mapping[str, bytes] | None) -> list[pathlib.Path]:
-    """Write the site, the playground with it; gives the files of the manual's pages."""
+def _write(folder: pathlib.Path, pyodide: Mapping[str, bytes] | None) -> int:
+    """Write the site, the playground with it; gives the number of the manual's pages. Raises HloError (R120, R160)."""
     from hlotool.cli.reference_pages import reference_pages, single_pages
+    from hlotool.cli.whole_files import NOT_REWRITTEN
     from hlotool.docs import manual_pages, write_site
+    from hlotool.process import OwnFiles
     from hlotool.view.playground import write_playground
 
     written = {page.place: page for page in (*manual_pages(), *reference_pages(), *single_pages())}
-    write_playground(folder, pyodide)
-    return write_site(folder, list(written.values()))
+    files = OwnFiles(folder, NOT_REWRITTEN, "give a folder of its own")
+    write_playground(files, pyodide)
+    return write_site(files, list(written.values()))
 
 
 def _update() -> int:

@@ -143,7 +143,7 @@ def _reproduce(found: Isolation, executor: Executor | None, path: Path) -> str |
     write_beside(path, made.text.encode("utf-8", "surrogateescape"))
     for device, row in enumerate(made.arguments):
         ending = ".npz" if len(made.arguments) == 1 else f".{device}.npz"
-        write_arguments(with_ending(path, ending), row)
+        write_arguments(with_ending(path, ending), row, is_named=False)
     if not made.is_checked:
         complain(f"--reproduce: {visible(str(path))} does not show the finding when it is run alone")
         return None

@@ -29,7 +29,7 @@ from hlotool.cli.inputs import Loaded, load
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.cli.run import add_custom_calls
-from hlotool.cli.whole_files import note_read, require_beside, with_ending, write_beside
+from hlotool.cli.whole_files import note_read, require_beside, require_plain, with_ending, write_beside
 from hlotool.diagnostics import Diagnostic, HloError, visible
 
 if TYPE_CHECKING:
@@ -102,6 +102,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         for name in _written(args):
             require_beside(name)
+        if args.output and args.other is not None:
+            require_plain(_other_of(Path(args.output)))
         if args.other is not None:
             test, original = _pair_of(args, wanted[0])
         else:
@@ -205,7 +207,7 @@ def _write(args: argparse.Namespace, found: Reduction) -> None:
         path = Path(args.output)
         write_beside(path, form_of(small, path.suffix))
         if small.other is not None:
-            write_beside(_other_of(path), form_of(Candidate(small.other), path.suffix))
+            write_beside(_other_of(path), form_of(Candidate(small.other), path.suffix), is_named=False)
     elif args.format == "text":
         write_bytes(form_of(small, ".hlo"))
         if small.other is not None:
@@ -213,7 +215,8 @@ def _write(args: argparse.Namespace, found: Reduction) -> None:
     if args.save_arguments and small.rows is not None:
         path = Path(args.save_arguments)
         for device, row in enumerate(small.rows):
-            write_arguments(path if len(small.rows) == 1 else with_ending(path, f".{device}.npz"), row)
+            write_arguments(path if len(small.rows) == 1 else with_ending(path, f".{device}.npz"), row,
+                            is_named=len(small.rows) == 1)
 
 
 class TimesRecord(TypedDict):

@@ -48,13 +48,14 @@ def forget_read() -> None:
     _READ.clear()
 
 
-def write_beside(path: Path, data: bytes) -> None:
+def write_beside(path: Path, data: bytes, *, is_named: bool = True) -> None:
     """Write a result that is something else than what the command read: a report, values, an archive.
 
-    Raises HloError (R120) where the file is one that the command read, under whatever name: it would be lost.
+    Raises HloError (R120) where the file is one that the command read, under whatever name: it would be lost; and as
+    `write_whole` does.
     """
     require_beside(path)
-    write_whole(path, data)
+    write_whole(path, data, is_named=is_named)
 
 
 def require_beside(path: str | Path) -> None:
@@ -66,6 +67,12 @@ def require_beside(path: str | Path) -> None:
                            "give the result another name")
 
 
+def require_plain(path: Path) -> None:
+    """Raises HloError (R120) for a link, a pipe or a device at a name that nobody gave, but that follows from one."""
+    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+        raise _refused(path, "it is no file of its own, and nobody named it", "remove it, or give another name")
+
+
 def with_ending(path: Path, ending: str) -> Path:
     """The file beside one, of another ending: out.npz of out.hlo. Raises IsADirectoryError for `.` and `/`."""
     if not path.name:
@@ -73,12 +80,15 @@ def with_ending(path: Path, ending: str) -> Path:
     return path.with_suffix(ending)
 
 
-def write_whole(path: Path, data: bytes, *, read: bytes | None = None) -> None:
+def write_whole(path: Path, data: bytes, *, read: bytes | None = None, is_named: bool = True) -> None:
     """Write a file; through a symbolic link to its target, whose mode, owner and extended attributes stay.
 
     `read` are the bytes that the new ones were made from. Raises HloError (R120) where the file holds others by now,
-    or where it has several names, of which only one would get the new contents. Raises OSError as opening does.
+    where it has several names, of which only one would get the new contents, or is a link, a pipe or a device whose
+    name follows from another one (not `is_named`). Raises OSError as opening does.
     """
+    if not is_named:
+        require_plain(path)
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
     try:

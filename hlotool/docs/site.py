@@ -9,7 +9,6 @@ import functools
 import html
 import importlib.resources
 import json
-import pathlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from hlotool.diagnostics.pages import filled
+from hlotool.process import OwnFiles
 
 #: pages of the guide in the order in which they are read; pages that are not named here come after
 _ORDER = ("index", "checking", "converting", "comparing", "bisecting", "building", "conformance", "library",
@@ -48,21 +48,18 @@ def manual_pages() -> list[Page]:
                            for p in reference.iterdir() if p.name.endswith(".md")), key=lambda p: p.place)
 
 
-def write_site(folder: pathlib.Path, pages: Sequence[Page]) -> list[pathlib.Path]:
-    """Write every page as HTML below a folder; gives the files. Raises OSError where that fails."""
-    written = []
+def write_site(files: OwnFiles, pages: Sequence[Page]) -> int:
+    """Write every page as HTML below a folder; gives their number.
+
+    Raises OSError where that fails, and HloError for a link, a pipe or a file of several names at one of these names.
+    """
     template = importlib.resources.files("hlotool.docs").joinpath("page.html").read_text("utf-8")
     index = json.dumps([{"title": p.title, "place": f"{p.place}.html"} for p in pages]).replace("<", "\\u003c")
     for page in pages:
-        path = folder / f"{page.place}.html"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_filled(template, page, pages, index), "utf-8")
-        written.append(path)
+        files.write(f"{page.place}.html", _filled(template, page, pages, index).encode("utf-8"), is_lasting=False)
     for picture in pictures():
-        path = folder / "pictures" / picture.name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(picture.read_bytes())
-    return written
+        files.write(f"pictures/{picture.name}", picture.read_bytes(), is_lasting=False)
+    return len(pages)
 
 
 def pictures() -> Iterable[Traversable]:

@@ -70,8 +70,11 @@ class OwnFiles:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError), self._folder(name) as (folder, base):
                 self._check(os.stat(base, dir_fd=folder, follow_symlinks=False), name, MOST_BYTES)
 
-    def write(self, name: str, data: bytes) -> None:
-        """Write a file whole or not at all, with the folders on its way. Raises HloError for what is not ours."""
+    def write(self, name: str, data: bytes, *, is_lasting: bool = True) -> None:
+        """Write a file whole or not at all, with the folders on its way. Raises HloError for what is not ours.
+
+        One that is not `is_lasting` may be lost where the machine stops, and costs less.
+        """
         self.path.mkdir(parents=True, exist_ok=True)
         with self._folder(name, makes=True) as (folder, base):
             with contextlib.suppress(FileNotFoundError):
@@ -84,7 +87,8 @@ class OwnFiles:
                 with os.fdopen(handle, "wb") as stream:
                     stream.write(data)
                     stream.flush()
-                    os.fsync(handle)
+                    if is_lasting:
+                        os.fsync(handle)
                 os.replace(unfinished, base, src_dir_fd=folder, dst_dir_fd=folder)
             except BaseException:
                 with contextlib.suppress(OSError):

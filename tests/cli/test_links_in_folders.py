@@ -64,6 +64,30 @@ def test_no_command_writes_through_links_that_it_finds(folder: pathlib.Path, com
     assert "out.hlo" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize(("names", "command"), [
+    (["small.other.hlo"], "reduce ONE TWO -o HERE/small.hlo --jobs 1 --time-limit 30"),
+    (["one.mlir", "two.mlir"], "convert ONE TWO -o HERE/"),
+    (["found.npz", "found.hlo.npz"], "isolate ONE --nan --inputs random --reproduce HERE/found.hlo"),
+    (["index.html"], "docs HERE"), (["playground"], "docs HERE"), (["reference"], "docs HERE"),
+    (["pictures"], "docs HERE")])
+@pytest.mark.parametrize("kind", ["file", "folder", "dangling"])
+def test_links_at_names_that_nobody_gave_are_refused(kind: str, names: list[str], command: str, tmp_path: pathlib.Path,
+                                                     capfd: pytest.CaptureFixture[str]) -> None:
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    for made in (here, elsewhere, elsewhere / "folder"):
+        made.mkdir()
+    (elsewhere / "file").write_text("secret")
+    for name in names:
+        (here / name).symlink_to(elsewhere / kind)
+    for name, opcode in (("one", "log"), ("two", "exponential")):
+        (tmp_path / f"{name}.hlo").write_text(TEXT.replace("negate", opcode))
+    given = {"ONE": str(tmp_path / "one.hlo"), "TWO": str(tmp_path / "two.hlo")}
+    code = main([given.get(word, word.replace("HERE", str(here))) for word in command.split()])
+    assert code == 2 and "R120" in capfd.readouterr().err
+    assert (elsewhere / "file").read_text() == "secret"
+    assert sorted(p.name for p in elsewhere.rglob("*")) == ["file", "folder"]
+
+
 def test_a_link_that_somebody_names_is_followed(folder: pathlib.Path) -> None:
     assert main(["fmt", "-w", str(folder / "inner" / "out.hlo")]) == 0
     assert (folder.parent / "elsewhere" / "secret.hlo").read_text() != TEXT.replace("HloModule m", "HloModule secret")

@@ -18,6 +18,7 @@ import hlotool
 from hlotool.cli import main
 from hlotool.diagnostics import HloError
 from hlotool.passes.lints import RULES
+from hlotool.process import OwnFiles
 from hlotool.view.playground import FILES, VERSION, pyodide_files, write_playground
 from hlotool.view.playground.in_browser import drawn, explained, formatted, look
 from hlotool.view.playground.page_files import EXAMPLES, page
@@ -51,7 +52,7 @@ print(json.dumps(answers))
 
 
 def test_what_is_packed_checks_formats_and_draws_without_numpy(tmp_path: pathlib.Path) -> None:
-    write_playground(tmp_path, None)
+    write_playground(OwnFiles(tmp_path, "R120"), None)
     with zipfile.ZipFile(tmp_path / "playground" / "hlotool.zip") as archive:
         archive.extractall(tmp_path / "packages")
     done = subprocess.run([sys.executable, "-S", "-c", _IN_BROWSER, str(tmp_path / "packages"), *map(str, MODELS)],
@@ -168,7 +169,8 @@ def test_a_download_that_is_something_else_is_not_kept(monkeypatch: pytest.Monke
 
 
 def test_the_package_is_the_same_bytes_each_time(tmp_path: pathlib.Path) -> None:
-    first, second = (write_playground(tmp_path / name, {"package.json": b"{}"}) for name in ("a", "b"))
+    folders = [OwnFiles(tmp_path / name, "R120") for name in ("a", "b")]
+    first, second = (write_playground(folder, {"package.json": b"{}"}) for folder in folders)
     assert [p.read_bytes() for p in first] == [p.read_bytes() for p in second]
     assert hlotool.__file__ is not None
     assert (tmp_path / "a" / "playground" / "pyodide" / "package.json").read_bytes() == b"{}"

@@ -19,6 +19,7 @@ from browser_pages import browser, violations
 
 from hlotool.cli import main
 from hlotool.diagnostics import HloError
+from hlotool.process import OwnFiles
 from hlotool.view.playground import pyodide_files, write_playground
 
 HOSTILE = """HloModule m
@@ -43,7 +44,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     except HloError as error:
         pytest.skip(error.diagnostics[0].message)
     folder = tmp_path_factory.mktemp("site")
-    write_playground(folder, files)
+    write_playground(OwnFiles(folder, "R120"), files)
     handler = functools.partial(_Quiet, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

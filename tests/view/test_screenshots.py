@@ -17,6 +17,7 @@ from test_pages_in_browser import PAGES
 
 import hlotool
 from hlotool.docs import Page, write_site
+from hlotool.process import OwnFiles
 
 PICTURES = pathlib.Path(hlotool.__file__).parent / "docs" / "pictures"
 #: widths, heights and colours, and how much smaller the picture is kept
@@ -90,7 +91,7 @@ _SCALE = """async ([url, part]) => {
 
 def manual(folder: pathlib.Path) -> pathlib.Path:
     others = [Page(place, f"# {place.title()}") for place in ("checking", "converting", "comparing", "viewing")]
-    write_site(folder, [Page("costs", _MANUAL), *others])
+    write_site(OwnFiles(folder, "R120"), [Page("costs", _MANUAL), *others])
     return folder / "costs.html"
 
 

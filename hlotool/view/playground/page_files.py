@@ -14,6 +14,7 @@ from pathlib import Path
 from hlotool.diagnostics.pages import filled, script_data
 from hlotool.passes.lints import RULES
 from hlotool.passes.read import parse
+from hlotool.process import OwnFiles
 
 #: folders of the package that a page has no use for: manuals, runners, servers, samples
 _NOT_PACKED = frozenset(("__pycache__", "docs", "samples", "builder", "folds", "fuzzing", "jax", "serve", "reduction",
@@ -23,22 +24,18 @@ _PACKED = (".py", ".lark", ".toml", ".json", ".html", ".css", ".js", ".txt")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-def write_playground(folder: Path, pyodide: Mapping[str, bytes] | None) -> list[Path]:
-    """Write the page and what it loads into `folder`/playground; gives the files. Raises OSError where that fails.
+def write_playground(files: OwnFiles, pyodide: Mapping[str, bytes] | None) -> list[Path]:
+    """Write the page and what it loads into the folder's `playground`; gives the files.
 
-    Without Pyodide the page says how to have it.
+    Without Pyodide the page says how to have it. Raises OSError where that fails, and HloError for a link, a pipe or a
+    file of several names at one of these names.
     """
-    place = folder / "playground"
-    files = {"index.html": page().encode("utf-8"), "worker.js": _file("worker.js").encode("utf-8"),
+    contents = {"index.html": page().encode("utf-8"), "worker.js": _file("worker.js").encode("utf-8"),
              "hlotool.zip": packed_tool()}
-    files |= {f"pyodide/{name}": data for name, data in (pyodide or {}).items()}
-    written = []
-    for name, data in files.items():
-        path = place / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        written.append(path)
-    return written
+    contents |= {f"pyodide/{name}": data for name, data in (pyodide or {}).items()}
+    for name, data in contents.items():
+        files.write(f"playground/{name}", data, is_lasting=False)
+    return [files.path / "playground" / name for name in contents]
 
 
 def page() -> str:
