@@ -41,7 +41,7 @@ from hlotool.ops.random_programs import Draw, Drawn, Undrawable, draw_ordered, d
 from hlotool.ops.numbers import from_bits
 from hlotool.ops.values import EvaluationError, is_elementwise
 from hlotool.ops.choice import MIRRORED, comparison_type
-from hlotool.ops.collective import GroupMode, device_groups, group_mode_of
+from hlotool.ops.collective import GroupMode, device_group_sizes, device_groups, device_pairs, group_mode_of
 from hlotool.ops.control import BARE_REGIONS
 from hlotool.ops.custom_call import TARGETS
 from hlotool.ops.lapack import lapack_config, lapack_targets
@@ -66,7 +66,8 @@ __all__ = [
     "TARGETS", "Applied", "Attribute", "Calls", "ConstraintError", "Cost", "Curve", "Draw", "Drawn", "Effect",
     "Effects", "Elements", "EvaluationError", "Finite", "Flow", "Freedom", "GroupMode", "Leading", "Op", "Place",
     "Sign", "Step", "Undrawable", "acts", "bits_term", "checked_by", "circle_of", "comparison_type",
-    "device_groups", "draw_ordered", "draw_program", "elements_left", "flow_of", "flow_of_opcode", "freedom_of",
+    "device_group_sizes", "device_groups", "device_pairs", "draw_ordered", "draw_program", "elements_left",
+    "flow_of", "flow_of_opcode", "freedom_of",
     "from_bits", "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign",
     "is_elementwise", "is_tied", "lapack_config", "lapack_targets", "limits", "literal_text", "opcodes",
     "over_blocks", "pairs_of", "require", "rounded_once", "sort_of", "source_of", "specials", "traffic",

@@ -120,6 +120,23 @@ def device_groups(instruction: HloInstruction, replicas: int, partitions: int) -
     return _device_groups(group_mode_of(instruction), groups, replicas, partitions)
 
 
+def device_group_sizes(instruction: HloInstruction, replicas: int, partitions: int) -> set[int]:
+    """Return the numbers of devices in the groups of `device_groups`, of which none is listed.
+
+    Raises UnlistedDevicesError as that does, but for an iota.
+    """
+    groups, mode = instruction.attributes.get("replica_groups"), group_mode_of(instruction)
+    sizes = groups.sizes() if groups is not None and groups.is_listed else {mode.ids(replicas, partitions)}
+    return {mode.members(size, partitions) for size in sizes}
+
+
+def device_pairs(instruction: HloInstruction, replicas: int, partitions: int) -> tuple[tuple[int, int], ...]:
+    """Return the devices that send and receive in a collective-permute, numbered replica-major."""
+    mode = group_mode_of(instruction)
+    return tuple((source, target) for pair in instruction.attributes.get("source_target_pairs") or ()
+                 for source, target in mode.devices(pair, replicas, partitions))
+
+
 @functools.lru_cache(maxsize=1024)
 def _device_groups(mode: GroupMode, groups: ReplicaGroups | None, replicas: int, partitions: int
                    ) -> tuple[tuple[int, ...], ...]:

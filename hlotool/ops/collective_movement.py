@@ -8,8 +8,10 @@ from typing import Any
 from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
 from hlotool.ir.arrays import Array, np
 from hlotool.ops.collective import (
+    GroupMode,
     Ints,
     device_of,
+    group_mode_of,
     group_of,
     one_or_tuple,
     packed,
@@ -83,7 +85,7 @@ def _emit_all_to_all(e: Emitter, instruction: HloInstruction, operands: Sequence
 
 def _all_members(e: Emitter, instruction: HloInstruction) -> int:
     """The size of the one group that empty replica_groups stand for; 0 where the header does not say it."""
-    count = "replica_count" if instruction.attributes.get("channel_id") is None else "num_partitions"
+    count = "replica_count" if group_mode_of(instruction) is GroupMode.CROSS_REPLICA else "num_partitions"
     return int(e.module.attributes.get(count, 0))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from hlotool.ir import KINDS, HloInstruction, HloModule, Mesh, ReplicaGroups, Sharding, UnlistedDevicesError
-from hlotool.ops import device_groups, group_mode_of
+from hlotool.ops import device_group_sizes, device_groups, device_pairs
 from hlotool.passes.cost.group_axes import axes_of_groups, axes_of_pairs, meshes_of
 from hlotool.passes.cost.module_costs import GROUPINGS, CostRow, ModuleCost, name_of_row
 from hlotool.text import print_value
@@ -87,43 +88,29 @@ TRANSFER_GROUPINGS = tuple(name for name in _NAMES if name not in GROUPINGS)
 def _transfer(module: HloModule, row: CostRow, meshes: Sequence[Mesh]) -> Transfer:
     instruction = row.instruction
     opcode = instruction.opcode.removesuffix("-start")
-    groups = instruction.attributes.get("replica_groups")
-    size = _group_size(module, instruction, groups)
     if opcode == "collective-permute":
-        pairs = instruction.attributes.get("source_target_pairs") or ()
+        pairs = device_pairs(instruction, *_devices(module))
         moved = any(source != target for source, target in pairs)
         return Transfer(row, opcode, 2 if moved else 1, f"{len(pairs)} pairs", axes_of_pairs(pairs, meshes),
                         _operands(instruction) if moved else 0)
-    return Transfer(row, opcode, size, _written(groups), _axis(module, instruction, groups, meshes),
+    written = instruction.attributes.get("replica_groups")
+    size, axis = 0, ""
+    with contextlib.suppress(UnlistedDevicesError):
+        size = max(device_group_sizes(instruction, *_devices(module)), default=0)
+        if size <= _MOST_DEVICES:
+            axis = axes_of_groups(device_groups(instruction, *_devices(module)), meshes)
+    return Transfer(row, opcode, size, _written(written), axis or _axes_written(written),
                     _SENT[opcode](instruction, size))
 
 
-def _axis(module: HloModule, instruction: HloInstruction, groups: object, meshes: Sequence[Mesh]) -> str:
-    """Return the axes of the groups, which without a list are one group of all devices."""
-    if isinstance(groups, ReplicaGroups) and groups.mesh is not None:
-        return ", ".join(axis.name for axis in groups.axes)
-    if _group_size(module, instruction, groups) > _MOST_DEVICES:
-        return ""
-    try:
-        return axes_of_groups(device_groups(instruction, *_devices(module)), meshes)
-    except UnlistedDevicesError:
-        return ""
+def _axes_written(groups: object) -> str:
+    """Return the axes, or parts of axes, that groups name."""
+    axes = groups.axes if isinstance(groups, ReplicaGroups) else ()
+    return ", ".join(a.name if a.size is None else f"{a.name}:({a.pre_size}){a.size}" for a in axes)
 
 
 def _written(groups: object) -> str:
     return print_value(KINDS["replica_groups"], groups) if isinstance(groups, ReplicaGroups) else ""
-
-
-def _group_size(module: HloModule, instruction: HloInstruction, groups: object) -> int:
-    """Return the number of devices of the largest group; all devices where there are no groups."""
-    (replicas, partitions), mode = _devices(module), group_mode_of(instruction)
-    ids = mode.ids(replicas, partitions)
-    if isinstance(groups, ReplicaGroups) and groups.is_listed:
-        try:
-            ids = max(groups.sizes(), default=0)
-        except UnlistedDevicesError:
-            return 0
-    return mode.members(ids, partitions)
 
 
 def _devices(module: HloModule) -> tuple[int, int]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Severity
-from hlotool.ir import HloComputation, HloInstruction, ReplicaGroups
+from hlotool.ir import HloComputation, HloInstruction
 from hlotool.ops import Freedom, flow_of, freedom_of, opcodes, source_of, value_of
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.numerics import is_narrow
@@ -186,8 +186,7 @@ def narrow_all_reduce(view: View, instruction: HloInstruction, *, devices: int =
     Source
         XLA, all_reduce_promotion.cc
     """
-    groups = instruction.attributes.get("replica_groups")
-    sizes = groups.sizes() if isinstance(groups, ReplicaGroups) else set()
+    sizes = view.group_sizes(instruction)
     operand = instruction.operands[0].shape
     record = view.reducer(instruction.attributes["to_apply"])
     if operand.is_array and is_narrow(operand.element_type) and record is not None and record.opcode == "add" \

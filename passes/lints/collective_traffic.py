@@ -8,7 +8,7 @@ from typing import Any
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.ops import flow_of, with_flag
-from hlotool.passes.lints.collectives import COLLECTIVES, same_groups
+from hlotool.passes.lints.collectives import COLLECTIVES, joined, same_groups
 from hlotool.passes.lints.loop_work import HOST_MEMORY
 from hlotool.passes.lints.module_view import View, readable
 from hlotool.passes.lints.rule import Finding, Scope, rule
@@ -281,7 +281,7 @@ def _combinable(view: View, computation: HloComputation, bytes: int) -> Iterable
     groups: dict[Any, list[HloInstruction]] = {}
     for instruction in computation.instructions:
         if instruction.opcode in _COMBINABLE and view.bytes(instruction.shape) <= bytes:
-            key = (instruction.opcode, instruction.attributes.get("replica_groups"),
-                   instruction.attributes.get("dimensions"), instruction.operands[0].shape.element_type)
+            key = (instruction.opcode, *joined(instruction), instruction.attributes.get("dimensions"),
+                   instruction.operands[0].shape.element_type)
             groups.setdefault(key, []).append(instruction)
     return groups.values()

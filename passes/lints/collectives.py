@@ -7,27 +7,33 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from hlotool.ir import HloComputation, HloInstruction, ReplicaGroups, Sharding, post_order
-from hlotool.ops import OPS, Effect, circle_of, flow_of, pairs_of, with_flag
+from hlotool.ir import HloComputation, HloInstruction, Sharding, UnlistedDevicesError, post_order
+from hlotool.ops import (
+    OPS,
+    Effect,
+    circle_of,
+    device_groups,
+    flow_of,
+    group_mode_of,
+    pairs_of,
+    with_flag,
+)
 from hlotool.passes.lints.edits import bypassed, fix_of
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
+from hlotool.passes.lints.varying import listed_groups
 
 COLLECTIVES = tuple(opcode for opcode in OPS if opcode in with_flag("collective"))
 
 
-def group_sizes(instruction: HloInstruction) -> set[int]:
-    """Return the sizes of an instruction's replica groups; empty where there are none listed."""
-    groups = instruction.attributes.get("replica_groups")
-    if not isinstance(groups, ReplicaGroups):
-        return set()
-    return groups.sizes()
+def joined(instruction: HloInstruction) -> tuple[Any, ...]:
+    """Return what a collective says of the devices that it joins, so that equal ones name them in the same way."""
+    return instruction.attributes.get("replica_groups"), group_mode_of(instruction)
 
 
 def same_groups(a: HloInstruction, b: HloInstruction) -> bool:
     """Return True if two collectives join the same devices, and name them in the same way."""
-    return all(a.attributes.get(n) == b.attributes.get(n) for n in ("replica_groups", "use_global_device_ids")) \
-        and (a.attributes.get("channel_id") is None) == (b.attributes.get("channel_id") is None)
+    return joined(a) == joined(b)
 
 
 def is_partitioned(view: View) -> bool:
@@ -90,8 +96,7 @@ _GROUPED = frozenset(o for o in COLLECTIVES if not o.endswith("-done") and any(
 
 
 def _kind(instruction: HloInstruction) -> tuple[Any, ...]:
-    return instruction.opcode, instruction.attributes.get("replica_groups"), \
-        instruction.attributes.get("source_target_pairs")
+    return instruction.opcode, *joined(instruction), instruction.attributes.get("source_target_pairs")
 
 
 @rule("W502", "divergent-collective", on=("conditional",))
@@ -135,7 +140,7 @@ def divergent_collective(view: View, instruction: HloInstruction) -> Iterator[Fi
     branches = instruction.called_computations()
     runs = [sorted(_collectives(view, c)) for c in branches]
     if any(r != runs[0] for r in runs):
-        if asks_for_device and not any(_joins_all(i) for c in branches for i in c.instructions):
+        if asks_for_device and not any(_joins_all(view, i) for c in branches for i in c.instructions):
             return  # devices of one group may well choose alike
         most = max(runs, key=len)
         yield Finding(instruction, f"the branches run different collectives ({', '.join(dict.fromkeys(most))}), so "
@@ -151,11 +156,14 @@ def divergent_collective(view: View, instruction: HloInstruction) -> Iterator[Fi
             return
 
 
-def _joins_all(instruction: HloInstruction) -> bool:
+def _joins_all(view: View, instruction: HloInstruction) -> bool:
     """Return True if a collective joins all devices in one group."""
-    groups = instruction.attributes.get("replica_groups")
-    return instruction.opcode in _GROUPED and (
-        not isinstance(groups, ReplicaGroups) or len(groups.lists()) <= 1)
+    if instruction.opcode not in _GROUPED:
+        return False
+    try:
+        return len(device_groups(instruction, *view.devices)) <= 1
+    except UnlistedDevicesError:
+        return False
 
 
 def _crossed(view: View, one: HloComputation, other: HloComputation) -> tuple[HloInstruction, HloInstruction] | None:
@@ -165,7 +173,8 @@ def _crossed(view: View, one: HloComputation, other: HloComputation) -> tuple[Hl
         return None
     own, foreign = _following(view, one), _following(view, other)
     return next(((mine[a], mine[b]) for a, b in itertools.permutations(mine, 2)
-                 if mine[a] in own[mine[b]] and theirs[b] in foreign[theirs[a]] and _share(mine[a], mine[b])), None)
+                 if mine[a] in own[mine[b]] and theirs[b] in foreign[theirs[a]]
+                 and _share(view, mine[a], mine[b])), None)
 
 
 def _by_kind(computation: HloComputation) -> dict[Any, HloInstruction]:
@@ -190,9 +199,9 @@ def _following(view: View, computation: HloComputation) -> dict[HloInstruction, 
     return found
 
 
-def _share(a: HloInstruction, b: HloInstruction) -> bool:
+def _share(view: View, a: HloInstruction, b: HloInstruction) -> bool:
     """Return True if two devices meet in both of two collectives."""
-    rows = [g.lists() if isinstance(g := i.attributes.get("replica_groups"), ReplicaGroups) else () for i in (a, b)]
+    rows = [listed_groups(view, i) for i in (a, b)]
     return not all(rows) or any(len(set(x) & set(y)) > 1 for x in rows[0] for y in rows[1])
 
 
@@ -204,7 +213,7 @@ def _collectives(view: View, computation: HloComputation) -> list[str]:
         known[computation] = []
         found: list[str] = []
         for instruction in computation.instructions:
-            if instruction.opcode in _WITH_CHANNEL and max(group_sizes(instruction), default=2) > 1:
+            if instruction.opcode in _WITH_CHANNEL and max(view.group_sizes(instruction), default=2) > 1:
                 found.append(instruction.opcode)
             for callee in instruction.called_computations() if instruction.attributes else ():
                 found.extend(_collectives(view, callee))
@@ -239,7 +248,7 @@ def uneven_groups(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     Source
         StableHLO specification, all_reduce; XLA, hlo_verifier.cc, CheckReplicaGroups
     """
-    sizes = group_sizes(instruction)
+    sizes = view.group_sizes(instruction)
     if len(sizes) > 1:
         yield Finding(instruction, f"the groups have {' and '.join(map(str, sorted(sizes)))} devices",
                       help="list every device in groups of one size", part=r"\breplica_groups=\S+")
@@ -274,7 +283,7 @@ def lonely_collective(view: View, instruction: HloInstruction) -> Iterator[Findi
     Source
         XLA, all_reduce_simplifier.cc
     """
-    if group_sizes(instruction) == {1}:
+    if view.group_sizes(instruction) == {1}:
         operand = instruction.operands[0]
         changes = bypassed(view, instruction, operand) if len(instruction.operands) == 1 \
             and operand.shape is instruction.shape else None

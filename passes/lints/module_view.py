@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import math
@@ -10,8 +11,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from hlotool.diagnostics import Note
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Literal, Position, Shape, reachable
-from hlotool.ops import OPS, Op, flow_of, opcodes
+from hlotool.ir import (
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Literal,
+    Position,
+    ReplicaGroups,
+    Shape,
+    UnlistedDevicesError,
+    reachable,
+)
+from hlotool.ops import OPS, Op, device_group_sizes, flow_of, opcodes
 from hlotool.passes.contents import Contents, Rows
 
 #: operations whose results hold the elements of their operand, up to precision
@@ -47,6 +58,20 @@ class View:
         #: the computation that the walk is in
         self.computation: HloComputation = module.entry
         self.is_scheduled = bool(module.attributes.get("is_scheduled"))
+
+    @property
+    def devices(self) -> tuple[int, int]:
+        """The numbers of replicas and partitions that the header names."""
+        attributes = self.module.attributes
+        return int(attributes.get("replica_count", 1)), int(attributes.get("num_partitions", 1))
+
+    def group_sizes(self, collective: HloInstruction) -> set[int]:
+        """Return the numbers of devices in a collective's groups; empty where none are listed, or can be."""
+        groups = collective.attributes.get("replica_groups")
+        with contextlib.suppress(UnlistedDevicesError):
+            if isinstance(groups, ReplicaGroups) and groups.is_listed:
+                return device_group_sizes(collective, *self.devices)
+        return set()
 
     @functools.cached_property
     def is_optimized(self) -> bool:

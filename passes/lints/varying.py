@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from hlotool.ir import HloComputation, HloInstruction, IotaTile, Sharding, UnlistedDevicesError
+from hlotool.ir import HloComputation, HloInstruction, IotaTile, ReplicaGroups, Sharding, UnlistedDevicesError
 from hlotool.ops import device_groups, flow_of, is_tied, opcodes, with_flag
 from hlotool.passes.lints.module_view import View
 
@@ -29,13 +29,26 @@ _UNIFORM = with_flag("uniform")
 _CALLS = opcodes(lambda flow: flow.enters and flow.step is None)
 
 
+def listed_groups(view: View, collective: HloInstruction) -> tuple[tuple[int, ...], ...]:
+    """Return the groups of devices that a collective lists, by their numbers in the module.
+
+    None are returned where it lists none, or where they follow from a mesh of more devices than can be listed.
+    """
+    groups = collective.attributes.get("replica_groups")
+    if not isinstance(groups, ReplicaGroups) or not groups.is_listed:
+        return ()
+    try:
+        return device_groups(collective, *view.devices)
+    except UnlistedDevicesError:
+        return ()
+
+
 def groups_of(view: View, collective: HloInstruction) -> Groups | None:
     """Return the devices that a collective joins, by their numbers in the module; None where they are not known.
 
     Shardings name partitions, so that modules with several replicas and several partitions are left alone.
     """
-    attributes = view.module.attributes
-    replicas, partitions = (int(attributes.get(n, 1)) for n in ("replica_count", "num_partitions"))
+    replicas, partitions = view.devices
     if min(replicas, partitions) > 1 or not 1 < replicas * partitions <= _MOST_DEVICES:
         return None
     try:

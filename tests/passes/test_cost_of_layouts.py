@@ -61,6 +61,52 @@ ENTRY e {{ x = f32[8] parameter(0)
     assert not has_to_be_partitioned(module_cost(module))
 
 
+#: forms of the groups {0,1},{2,3} and {0,2},{1,3} of four ids, and of one group of all
+FORMS = {"{{0,1},{2,3}}": ((0, 1), (2, 3)), "[2,2]<=[4]": ((0, 1), (2, 3)), "{{0,2},{1,3}}": ((0, 2), (1, 3)),
+         "[2,2]<=[2,2]T(1,0)": ((0, 2), (1, 3)), "{}": ((0, 1, 2, 3),), "mesh['i'=2,'j'=2] {'i'}": ((0, 2), (1, 3)),
+         "mesh['i'=4] {'i':(1)2}": ((0, 2), (1, 3)), "{{0},{1},{2},{3}}": ((0,), (1,), (2,), (3,))}
+#: mode -> what the text says, replicas, partitions, and the device that id i is of in each of its worlds
+MODES: dict[str, tuple[str, int, int, list[list[list[int]]]]] = {
+    "replicas": ("", 4, 2, [[[r * 2 + p] for r in range(4)] for p in range(2)]),
+    "replicas with partitions": (", channel_id=1", 4, 2, [[[r * 2, r * 2 + 1] for r in range(4)]]),
+    "devices": (", channel_id=1, use_global_device_ids=true", 2, 2, [[[d] for d in range(4)]]),
+    "devices of partitions": (", channel_id=1, use_global_device_ids=true", 1, 4, [[[d] for d in range(4)]])}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("mode", MODES)
+def test_the_devices_that_meet(form: str, mode: str) -> None:
+    """Groups of ids in every form and mode, held against lists of devices that are written out here."""
+    said, replicas, partitions, worlds = MODES[mode]
+    text = f"""HloModule m, replica_count={replicas}, num_partitions={partitions}
+add {{ a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }}
+ENTRY e {{ x = f32[8] parameter(0)
+  ROOT y = f32[8] all-reduce(x), replica_groups={form}{said}, to_apply=add }}"""
+    met = [sorted(d for i in ids for d in world[i]) for world in worlds for ids in FORMS[form]]
+    (found,) = hlotool.cost(text).transfers
+    size = len(met[0])
+    assert found.group_size == size and found.once == 32 * 2 * (size - 1) // size
+    named = f'xla.sdy.meshes={{mesh = #sdy.mesh<["r"={replicas}, "p"={partitions}]>}}'
+    (found,) = hlotool.cost(text.replace("HloModule m,", f"HloModule m, frontend_attributes={{{named}}},")).transfers
+    of_mesh = {"r": {frozenset(r * partitions + p for r in range(replicas)) for p in range(partitions)},
+               "p": {frozenset(r * partitions + p for p in range(partitions)) for r in range(replicas)},
+               "r, p": {frozenset(range(replicas * partitions))}}
+    along = {axes for axes, groups in of_mesh.items() if groups == set(map(frozenset, met))}
+    assert size == 1 or not along or found.axis in along
+    lints = {f.code for f in hlotool.lint(text)}
+    assert ("W504" in lints) == (size == 1)
+
+
+@pytest.mark.parametrize(("channel", "axis"), [("", "r"), (", channel_id=1", "p")])
+def test_pairs_are_of_replicas_or_of_partitions(channel: str, axis: str) -> None:
+    text = f"""HloModule m, replica_count=2, num_partitions=4, \
+frontend_attributes={{xla.sdy.meshes={{mesh = #sdy.mesh<["r"=2, "p"=4]>}}}}
+ENTRY e {{ x = f32[8] parameter(0)
+  ROOT y = f32[8] collective-permute(x), source_target_pairs={{{{0,1}},{{1,0}}}}{channel} }}"""
+    (found,) = hlotool.cost(text).transfers
+    assert found.axis == axis and found.groups == {"": "8 pairs", ", channel_id=1": "4 pairs"}[channel]
+
+
 def test_what_is_sharded_and_sends_nothing_has_to_be_partitioned() -> None:
     text = """HloModule m, num_partitions=2
 ENTRY e { x = f32[8] parameter(0), sharding={devices=[2]<=[2]}  ROOT y = f32[8] negate(x) }"""
