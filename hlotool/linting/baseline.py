@@ -6,6 +6,7 @@ A finding is known by its file, code, statement and message, not by its line; se
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -84,7 +85,7 @@ def _name(filename: str, path: Path) -> str:
     if dump is not None and dump.module:
         return f"{dump.module} {dump.stage}"
     try:
-        return Path(filename).resolve().relative_to(path.resolve().parent).as_posix()
+        return Path(os.path.realpath(filename)).relative_to(Path(os.path.realpath(path)).parent).as_posix()
     except ValueError:
         return Path(filename).name
 

@@ -6,6 +6,7 @@ Whatever is wrong in one is a diagnostic at its line.
 from __future__ import annotations
 
 import functools
+import os
 import re
 import tomllib
 from collections import Counter
@@ -49,10 +50,10 @@ def read_config(file: Path, *, is_chosen: bool = True) -> Settings:
     for key in ("tool", "hlotool") if start else ():
         tables = tables.get(key, {}) if isinstance(tables, Mapping) else {}
     reader = _SettingsReader(source, start)
-    reader.may_load = is_chosen or Path.cwd().is_relative_to(file.resolve().parent)
+    root = Path(os.path.realpath(file)).parent  # Path.resolve raises an error of its own for links in a circle
+    reader.may_load = is_chosen or Path.cwd().is_relative_to(root)
     changes = reader.table((), tables, KEYS)
-    root = file.resolve().parent
-    if not is_chosen and not (root / changes.get("baseline", "")).resolve().is_relative_to(root):
+    if not is_chosen and not Path(os.path.realpath(root / changes.get("baseline", ""))).is_relative_to(root):
         reader.problem(BAD_SETTING, "the baseline lies outside of the folder of the configuration", ("baseline",),
                        help="name the configuration with --config to let it")
     reader.raise_problems()
@@ -211,6 +212,13 @@ def _text(reader: _SettingsReader, path: KeyPath, value: Any) -> str:
     return str(value)
 
 
+def _path(reader: _SettingsReader, path: KeyPath, value: Any) -> str:
+    if not isinstance(value, str) or "\0" in value:
+        reader.wrong(path, value, "a path")
+        return ""
+    return value
+
+
 def _texts(reader: _SettingsReader, path: KeyPath, value: Any) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(v, str) for v in value):
         reader.wrong(path, value, "a list of strings")
@@ -329,7 +337,7 @@ _CHANGES: Mapping[str, _Check] = {
 }
 #: every key of a configuration file
 KEYS: Mapping[str, _Check] = {
-    **_CHANGES, "fail-on": _one_of(FAIL_ON), "baseline": _text, "exclude": _texts, "max-per-rule": _number,
+    **_CHANGES, "fail-on": _one_of(FAIL_ON), "baseline": _path, "exclude": _texts, "max-per-rule": _number,
     "unused-suppressions": _switch, "require-reason": _switch, "plugins": _plugins, "per-file-ignores": _per_file,
     "overrides": _overrides, "profiles": _profiles,
 }

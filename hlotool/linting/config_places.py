@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -25,14 +27,27 @@ _KEY = re.compile(rf"^[ \t]*({_PART}(?:[ \t]*\.[ \t]*{_PART})*)[ \t]*=", re.M)
 
 
 def find_config(paths: Iterable[Path]) -> Path | None:
-    """Return the configuration file nearest to the linted files, else to the current folder, upward from each."""
+    """Return the configuration file nearest to the linted files, else to the current folder, upward from each.
+
+    One that another user put into a folder to which everybody may write (/tmp) is passed over.
+    """
     for start in (*paths, Path()):
-        for folder in (start.resolve(), *start.resolve().parents):
+        nearest = Path(os.path.realpath(start))
+        for folder in (nearest, *nearest.parents):
             for name in NAMES:
                 file = folder / name
-                if file.is_file() and (name != "pyproject.toml" or _has_table(file)):
+                if file.is_file() and not _is_planted(file) and (name != "pyproject.toml" or _has_table(file)):
                     return file
     return None
+
+
+def _is_planted(file: Path) -> bool:
+    """Return True for a file of another user in a folder to which everybody may write."""
+    try:
+        is_open = bool(os.stat(file.parent).st_mode & stat.S_IWOTH)
+        return is_open and os.name == "posix" and os.lstat(file).st_uid not in (0, os.geteuid())
+    except OSError:
+        return True  # it went away
 
 
 def _has_table(file: Path) -> bool:

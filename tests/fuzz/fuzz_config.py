@@ -39,7 +39,7 @@ class Configuration:
             file = Path(folder) / "hlotool.toml"
             file.write_bytes(data)
             try:
-                settings = read_config(file)
+                settings = read_config(file, is_chosen=len(data) % 2 == 0)
             except HloError as error:
                 check_diagnostics(refusal(error))
                 return "refused"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 import hlotool
 from hlotool.cli import main
 from hlotool.diagnostics import CODES, Diagnostic, HloError, Severity
-from hlotool.linting import Settings, config_places
+from hlotool.linting import Settings, config_places, find_config
 from hlotool.linting.config import KEYS, read_config
 from hlotool.passes.lints import RULES
 
@@ -428,6 +429,38 @@ def test_a_configuration_that_is_found_names_no_baseline_elsewhere(tmp_path: pat
     assert read_config(folder / "hlotool.toml").baseline
     (folder / "hlotool.toml").write_text('baseline = "own.json"\n')
     assert read_config(folder / "hlotool.toml", is_chosen=False).baseline == str(folder.resolve() / "own.json")
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("a\\u0000b", "baseline"), ("loop.json", "symbolic link"), ("loop/x.json", "symbolic link"),
+    ("x" * 5000, "too long"), ("pipe", "no regular file"), ("inner", "directory"), ("gone.json", "No such file")])
+def test_whatever_a_baseline_is_called_is_told(tmp_path: pathlib.Path, name: str, said: str,
+                                               capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "loop.json").symlink_to("loop.json")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "inner").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "m.hlo").write_text("HloModule m\nENTRY e { ROOT x = f32[2] parameter(0) }\n")
+    (tmp_path / "hlotool.toml").write_text(f'baseline = "{name}"\n')
+    assert main(["lint", str(tmp_path)]) == 2
+    shown = capsys.readouterr().err
+    assert said in shown and "a bug" not in shown
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="users as POSIX has them")
+@pytest.mark.parametrize(("mode", "counts"), [(0o1777, False), (0o777, False), (0o755, True)])
+def test_a_configuration_of_another_user_in_a_folder_of_everybody_does_not_count(
+        tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, mode: int, counts: bool) -> None:
+    (tmp_path / "inner").mkdir()
+    file = tmp_path / "hlotool.toml"
+    file.write_text('ignore = ["ALL"]\n')
+    tmp_path.chmod(mode)
+    assert find_config([tmp_path / "inner"]) == file  # one's own does
+    if uid := os.geteuid():
+        monkeypatch.setattr(os, "geteuid", lambda: uid + 1)
+    else:
+        os.chown(file, 12345, -1)
+    assert (find_config([tmp_path / "inner"]) == file) == counts
 
 
 def test_a_configuration_has_a_size(tmp_path: pathlib.Path) -> None:
