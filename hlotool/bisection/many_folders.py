@@ -5,17 +5,21 @@ host; other files by their path below the folder. Files of equal bytes are the s
 parsed and told apart by fingerprint, for which names and metadata do not count, and for modules of different
 fingerprints the first instruction that differs is named. Files that cannot be read are the same only where their bytes
 are.
+
+The dumps of a module stand in the order of its compilation. The first one that differs says where the folders part;
+what follows from it is counted.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError, visible
 from hlotool.dumps import DumpName, dump_name, sort_folder
@@ -45,6 +49,8 @@ class FolderRow:
     """A module of the folders: its versions, most folders first, and the folders that lack it."""
 
     name: str
+    #: the module that is dumped, without the place in its compilation
+    module: str
     versions: tuple[Version, ...]
     missing: tuple[str, ...]
 
@@ -76,19 +82,31 @@ class FoldersDiff:
         return f"{len(self.folders)} folders, {modules}: {same} the same everywhere" + (
             "" if self else f", {len(self.different)} not")
 
-    def lines(self) -> Iterator[tuple[str, str]]:
-        """Yield the report line by line, each with its kind as those of Diff."""
-        for row in self.different:
-            yield "head", f"{row.name}: {_counted(row, len(self.folders))}"
-            for version in row.versions[1:]:
-                yield "~", f"  {_listed(version.folders)}: {version.difference}"
-            if row.missing:
-                yield "-", f"  {_listed(row.missing)}: no such module"
+    def lines(self, *, every: bool = False) -> Iterator[tuple[str, str]]:
+        """Yield the report line by line, each with its kind as those of Diff.
+
+        Of the dumps of a module the first that differs is shown; those behind it are counted, or shown with `every`.
+        """
+        for _, group in itertools.groupby(self.different, key=lambda row: row.module):
+            rows = list(group)
+            parting = next((n for n, row in enumerate(rows) if len(row.versions) > 1), len(rows))
+            shown, folded = (rows, []) if every else (rows[:parting + 1], rows[parting + 1:])
+            for row in shown:
+                yield from self._of_row(row)
+            if folded:
+                yield "part", f"  {_folded(folded)}"
+
+    def _of_row(self, row: FolderRow) -> Iterator[tuple[str, str]]:
+        yield "head", f"{row.name}: {_counted(row, len(self.folders))}"
+        for version in row.versions[1:]:
+            yield "~", f"  {_listed(version.folders)}: {version.difference}"
+        if row.missing:
+            yield "-", f"  {_listed(row.missing)}: no such module"
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain data."""
         return {"folders": list(self.folders), "modules": len(self.rows), "equal": bool(self), "different": [
-            {"name": row.name, "missing": list(row.missing), "versions": [
+            {"name": row.name, "module": row.module, "missing": list(row.missing), "versions": [
                 {"folders": list(v.folders), "file": v.file, "difference": v.difference} for v in row.versions]}
             for row in self.different]}
 
@@ -100,27 +118,53 @@ def diff_folders(folders: Sequence[str | Path], read: Read, *, layouts: bool = T
     digests = _digests(path for files in held for paths in files.values() for path in paths)
     versions = _Versions(read, digests, layouts)
     found = FoldersDiff(names)
-    for name in sorted({name for files in held for name in files}):
-        found.rows.extend(_rows(name, names, [files.get(name, []) for files in held], versions))
+    for key in _in_order(held):
+        found.rows.extend(_rows(key, names, [files.get(key, []) for files in held], versions))
     return found
 
 
-def _files(folder: Path) -> dict[str, list[Path]]:
+class _Key(NamedTuple):
+    """The module that a file holds a dump of, or the path of another file, and the place in its compilation."""
+
+    module: str
+    place: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.module}, {self.place}" if self.place else self.module
+
+
+def _in_order(held: Sequence[dict[_Key, list[Path]]]) -> list[_Key]:
+    """Return the keys of all folders: modules by name, and the dumps of each in the order of its compilation.
+
+    A dump that only another folder has stands behind the one that it has before it.
+    """
+    found: dict[str, list[_Key]] = defaultdict(list)
+    for files in held:
+        before: dict[str, int] = {}
+        for key in files:
+            known = found[key.module]
+            if key not in known:
+                known.insert(before.get(key.module, -1) + 1, key)
+            before[key.module] = known.index(key)
+    return [key for module in sorted(found) for key in found[module]]
+
+
+def _files(folder: Path) -> dict[_Key, list[Path]]:
     """Return the files of modules below a folder by their keys, in their order. Raises HloError (R002)."""
     files_of(folder)
-    found: dict[str, list[Path]] = defaultdict(list)
+    found: dict[_Key, list[Path]] = defaultdict(list)
     seen: Counter[tuple[Path, str, int, str, str]] = Counter()
     for path in sorted(map(Path, sort_folder(str(folder)).files), key=_order):
         name = dump_name(path.name)
         if name is None:
-            found[str(path.relative_to(folder))].append(path)
+            found[_Key(str(path.relative_to(folder)))].append(path)
             continue
         label = _label(name)
         same = path.parent, name.stamp, name.number, name.module, label
         seen[same] += 1
         place = "" if path.parent == folder else f"{path.parent.relative_to(folder)}/"
         times = f" ({seen[same]})" if name.step >= 0 else ""
-        found[f"{place}{name.module or 'module'}, {label}{times}"].append(path)
+        found[_Key(f"{place}{name.module or 'module'}", f"{label}{times}")].append(path)
     if not found:
         raise HloError([Diagnostic(NO_FILES, f"the folder {folder} holds no module, only what compilers leave beside "
                                    "them", filename=str(folder))])
@@ -223,7 +267,7 @@ class _Versions:
         return _beside_changes(one, two)
 
 
-def _rows(name: str, folders: Sequence[str], held: Sequence[Sequence[Path]], versions: _Versions
+def _rows(key: _Key, folders: Sequence[str], held: Sequence[Sequence[Path]], versions: _Versions
           ) -> Iterator[FolderRow]:
     """Yield the modules of one name; of several in a folder those of one fingerprint belong together, then in order."""
     is_alone = len({versions.digests[p] for paths in held for p in paths}) == 1
@@ -236,7 +280,7 @@ def _rows(name: str, folders: Sequence[str], held: Sequence[Sequence[Path]], ver
                 groups[entry[0]].append((folder, entry[1]))
         ordered = sorted(groups.values(), key=lambda g: -len(g))
         first = ordered[0][0][1]
-        yield FolderRow(name if count == 1 else f"{name} ({number + 1} of {count})", tuple(
+        yield FolderRow(str(key) if count == 1 else f"{key} ({number + 1} of {count})", key.module, tuple(
             Version(tuple(f for f, _ in group), str(group[0][1]),
                     versions.difference(first, group[0][1]) if group is not ordered[0] else "") for group in ordered),
             tuple(f for f, entry in zip(folders, row, strict=True) if entry is None))
@@ -329,6 +373,17 @@ def _counted(row: FolderRow, folders: int) -> str:
     others = sum(len(v.folders) for v in row.versions[1:])
     return (f"{len(row.versions)} versions; {_listed(row.versions[0].folders)} "
             f"{'has' if len(row.versions[0].folders) == 1 else 'have'} one, {others} of {folders} another")
+
+
+def _folded(rows: Sequence[FolderRow]) -> str:
+    """Count the dumps behind the one at which the folders part."""
+    other = sum(len(row.versions) > 1 for row in rows)
+    counts = [f"{other} dump{'s' * (other != 1)} behind it differ{'s' * (other == 1)}, too"] if other else []
+    if lacking := len(rows) - other:
+        counts.append(f"{lacking} dump{'s' * (lacking != 1)} behind it {'is' if lacking == 1 else 'are'} "
+                      "not in every folder")
+    last = rows[-1].name.removeprefix(f"{rows[-1].module}, ")
+    return f"{', '.join(counts)}; the last one is {last}; --all shows each"
 
 
 def _listed(folders: Sequence[str]) -> str:

@@ -7,6 +7,7 @@
     hlotool diff before.hlo after_optimizations.hlo    what became of its operations, by kind; --all: every change
     hlotool diff before.hlo after.hlo --values         the same by the values computed; --all: each operation
     hlotool diff host0/ host1/ host2/              dump folders: modules that are not the same in all of them
+    hlotool diff old/ new/                         dumps of two versions: the pass where they part; --all: what follows
     hlotool diff a.hlo b.hlo --format json
 
 Instructions are matched from operands up and from users down; repetitions of a pure instruction and dead
@@ -45,7 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--layouts", action="store_true", help="layouts count")
     parser.add_argument("--ignore", nargs="+", default=(), metavar="ATTRIBUTE", help="attributes that do not count")
     parser.add_argument("--passes", default="", metavar="NAME,...", help="passes of `hlotool opt` to run on both first")
-    parser.add_argument("--all", action="store_true", help="every change, also where the second module is optimised")
+    parser.add_argument("--all", action="store_true",
+                        help="every change, also where the second module is optimised, and every dump of folders "
+                             "behind the one where they part")
     parser.add_argument("--values", action="store_true",
                         help="match operations by the values that they compute on the reference, on made arguments or "
                              "--args; exit code 1 where a result differs")
@@ -99,7 +102,7 @@ def _folders(args: argparse.Namespace) -> int:
     else:
         print(found.summary())
         if not args.quiet:
-            _print_lines(found.lines(), wants_color(sys.stdout, args.color))
+            _print_lines(found.lines(every=args.all), wants_color(sys.stdout, args.color))
     return 0 if found else 1
 
 

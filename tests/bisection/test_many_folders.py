@@ -201,8 +201,8 @@ def test_dumps_are_paired_by_their_pass_whatever_its_number(tmp_path: Path) -> N
     assert [(r.name, r.missing) for r in found.different] == [
         ("jit_f, after call-inliner in simplify (1)", (one,))]
     assert [r.name for r in found.rows if r.is_same] == [
-        "jit_f, after algsimp in simplify (1)", "jit_f, after algsimp in simplify (2)",
-        "jit_f, after dce in simplify (1)"]
+        "jit_f, after algsimp in simplify (1)", "jit_f, after dce in simplify (1)",
+        "jit_f, after algsimp in simplify (2)"]
 
 
 @pytest.mark.parametrize(("same", "code"), [(True, 0), (False, 1)])
@@ -222,3 +222,32 @@ def test_folders_without_modules_and_options_of_two_modules_are_refused(tmp_path
     folders = [folder(tmp_path, "a", {BEFORE.format(1): MODULE}), folder(tmp_path, "b", {})]
     assert main(["diff", *folders]) == 2 and "R002" in capsys.readouterr().err
     assert main(["diff", folders[0], folders[0], "--values"]) == 2 and "--values" in capsys.readouterr().err
+
+
+def test_two_versions_part_at_a_pass_and_what_follows_is_counted(tmp_path: Path, capsys) -> None:
+    def name(step: int, after: str, before: str, number: int = 1) -> str:
+        return f"module_{number:04}.jit_f.{step:04}.simplification.after_{after}.before_{before}.txt"
+
+    chain = ["zeta", "algsimp", "dce", "alpha"]
+    old = {BEFORE.format(1): MODULE, AFTER.format(1): MODULE, "module_0007.jit_g.before_optimizations.txt": MODULE,
+           **{name(n, a, b): MODULE for n, (a, b) in enumerate(zip(chain, [*chain[1:], "end"], strict=True))}}
+    new = {file.replace("0001", "0009").replace("module_0007", "module_0003"): text for file, text in old.items()}
+    for file in new:
+        if "dce.before" in file or "alpha.before" in file or "after_opt" in file:
+            new[file] = DIFFERENT
+    new[name(4, "fresh", "end", 9)] = DIFFERENT
+    folders = folder(tmp_path, "old", old), folder(tmp_path, "new", new)
+    found = diff_folders(folders, read)
+    assert [r.name for r in found.rows] == [
+        "jit_f, before_optimizations", *(f"jit_f, after {a} in simplification (1)" for a in (*chain, "fresh")),
+        "jit_f, cpu_after_optimizations", "jit_g, before_optimizations"]
+    lines = [text for _, text in found.lines()]
+    assert lines[0].startswith("jit_f, after dce in simplification (1): 2 versions") and len(lines) == 3
+    assert lines[2] == ("  2 dumps behind it differ, too, 1 dump behind it is not in every folder; the last one is "
+                        "cpu_after_optimizations; --all shows each")
+    every = [text for _, text in found.lines(every=True)]
+    assert [line for line in every if not line.startswith("  ")] == [
+        f"{r.name}: " + (f"2 versions; {folders[0]} has one, 1 of 2 another" if r.versions[1:] else
+                         "1 of 2 folders lack it") for r in found.different]
+    assert main(["diff", *folders]) == 1 and capsys.readouterr().out.count("\n") == 4
+    assert main(["diff", "--all", *folders]) == 1 and capsys.readouterr().out.count("\n") == 9
