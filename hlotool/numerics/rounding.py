@@ -58,13 +58,25 @@ from hlotool.numerics.scatter_orders import scattered_otherwise
 from hlotool.numerics.sort_orders import sorted_otherwise
 from hlotool.numerics.sum_orders import SumOrders, in_another_order
 from hlotool.numerics.ulps import LEAST_ULPS, are_whole, error_of, largest, least_exponent, ulp_of, unit_of
-from hlotool.ops import OPS, Calls, Freedom, flow_of, freedom_of
+from hlotool.ops import (
+    OPS,
+    Calls,
+    Freedom,
+    LapackError,
+    LapackRoutine,
+    error_sizes,
+    flow_of,
+    freedom_of,
+    lapack_routine,
+)
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
 
 #: operations of which several make one sum
 _SUMS = frozenset({"add", "subtract"})
+#: samples from that number on have vectors of libraries in another direction: enough others are asked before
+_FREE_FROM = 5
 #: last places, and the share of a sum, by which `Draws.ENLARGED` moves what rounds
 _ENLARGED_ULPS, _ENLARGED_SHARE = 64.0, 2.0**-12
 
@@ -232,8 +244,10 @@ class RandomRounding:
         return with_open_nans(instruction, function, self._turn, self._given)
 
     def _called(self, instruction: HloInstruction, function: Function) -> Function:
-        is_library = str(instruction.attributes.get("custom_call_target", "")).startswith("lapack_")
-        return self._enlarged(instruction, self._library(instruction, function)) if is_library else function
+        routine = lapack_routine(str(instruction.attributes.get("custom_call_target", "")))
+        if routine is None:
+            return function
+        return self._enlarged(instruction, self._library(instruction, function, routine))
 
     def _enlarged(self, instruction: HloInstruction, function: Function) -> Function:
         """What sums up or factors, off by more than any order of its sums explains, where a sample asks for that."""
@@ -241,14 +255,12 @@ class RandomRounding:
             return function
 
         def off(value: Any, shape: Shape) -> Any:
-            if shape.is_tuple:
-                return tuple(off(v, s) for v, s in zip(value, shape.elements, strict=True))
             if not is_real(shape):
                 return value
             wide = widened(value, shape)
             return own(wide * (1 + self._uniform(wide) * _ENLARGED_SHARE), shape)
 
-        return lambda *values, **keywords: off(function(*values, **keywords), instruction.shape)
+        return lambda *values, **keywords: _each_leaf(instruction.shape, function(*values, **keywords), off)
 
     def _within_range(self, shape: Shape, function: Function) -> Function:
         """What is held as f32, in the range of its own type: more bits than the type has, but no larger numbers."""
@@ -489,25 +501,59 @@ class RandomRounding:
 
         return call
 
-    def _library(self, instruction: HloInstruction, function: Function) -> Function:
-        """A call of LAPACK: backward stable; of what is not finite it leaves anything, its status too."""
+    def _library(self, instruction: HloInstruction, function: Function, routine: LapackRoutine) -> Function:
+        """A call of LAPACK, off as its routine may be; of what is not finite it leaves anything, its status too."""
         share = self._share_of_operands()
         shapes = [o.shape for o in instruction.operands]
+        layouts = instruction.attributes.get("operand_layout_constraints") or shapes
+        is_forward = routine.error is LapackError.OF_RESULTS
+
+        def off(value: Any, shape: Shape, layout: Shape) -> Any:
+            if not is_real(shape):
+                return value
+            wide = widened(value, shape)
+            sizes = error_sizes(routine.error, wide, layout) * unit_of(shape.dtype) * share
+            moved = wide + self._uniform(wide) * sizes
+            # What is at the end of the range stays there.
+            return own(np.where(np.isfinite(own(moved, shape)) | ~np.isfinite(wide), moved, wide), shape)
 
         def call(*values: Any, **keywords: Any) -> Any:
             with np.errstate(all="ignore"):
-                moved = [own(widened(v, s) * (1 + self._uniform(v) * unit_of(s.dtype) * share), s) if is_real(s) else v
-                         for v, s in zip(values, shapes, strict=True)]
+                moved = values if is_forward else tuple(map(off, values, shapes, layouts))
                 found = function(*moved, **keywords)
-                sizes = [float(np.sum(np.abs(v.astype(np.complex128)))) for v in values if v.dtype.kind not in "biu"]
-            most = min((largest(s.dtype) for s in shapes if is_real(s)), default=math.inf)
-            if all(size <= most for size in sizes):
-                return found
-            leaves = [self._anything(a) if a.dtype.kind in "fc" else np.full_like(a, self._turn // 6 % 2)
-                      for a in map(np.asarray, found if isinstance(found, tuple) else (found,))]
-            return tuple(leaves) if isinstance(found, tuple) else leaves[0]
+                if is_forward:
+                    found = _each_leaf(instruction.shape, found, lambda value, shape: off(value, shape, shape))
+                if routine.columns and (self._draws is Draws.CHOICES or self._seed >= _FREE_FROM):
+                    found = routine.with_factors(found, self._of_size_one)
+                reals = [np.abs(v.astype(np.complex128)) for v, s in zip(values, shapes, strict=True) if is_real(s)]
+                most = min((largest(s.dtype) for s in shapes if is_real(s)), default=math.inf)
+                if not all(float(np.sum(sizes)) <= most for sizes in reals) and (self._turn // 2 % 2 or not all(
+                        np.isfinite(sizes).all() for sizes in reals)):
+                    return _each_leaf(instruction.shape, found, lambda value, shape: self._anything(value)
+                                      if is_real(shape) else np.full_like(value, self._turn // 6 % 2))
+                # Where products of two elements are no normal numbers, a processor that flushes those loses its way.
+                least = min(2.0 ** least_exponent(s.dtype) for s in shapes if is_real(s))
+                if self._flushes and any(((a != 0) & ((a < math.sqrt(least)) | (a > math.sqrt(most) / 2))).any()
+                                         for a in reals):
+                    return _each_leaf(instruction.shape, found, self._any_of_size)
+            return found
 
         return call
+
+    def _of_size_one(self, like: Array) -> Array:
+        """Signs, or complex numbers of size one."""
+        drawn = self._uniform(like)
+        factors = np.exp(1j * np.pi * drawn.real) if like.dtype.kind == "c" else np.sign(drawn)
+        return np.asarray(factors).astype(like.dtype)
+
+    def _any_of_size(self, found: Array, shape: Shape) -> Array:
+        """Numbers about as large as those of an array, or none."""
+        if not is_real(shape):
+            return found
+        wide = widened(found, shape)
+        most = np.max(np.abs(wide), where=np.isfinite(wide), initial=0.0)
+        end = (None, None, np.nan, np.inf)[self._turn // 2 % 4]
+        return np.full_like(found, end) if end is not None else own(2 * most * self._uniform(wide), shape)
 
     def _share_of_operands(self) -> float:
         """The units by which operands of a backward stable operation are off."""
@@ -561,6 +607,13 @@ class RandomRounding:
             small = np.abs(array.astype(np.float64)) < tiny
             # A zero keeps the sign, as processors have it: what divides by it is infinite with that sign.
             return np.where(small, array * np.zeros((), array.dtype), array) if small.any() else array
+
+
+def _each_leaf(shape: Shape, value: Any, change: Callable[[Any, Shape], Any]) -> Any:
+    """Return an array, or those of a tuple, changed one by one."""
+    if shape.is_tuple:
+        return tuple(_each_leaf(s, v, change) for v, s in zip(value, shape.elements, strict=True))
+    return change(value, shape)
 
 
 def _adds_narrow(instruction: HloInstruction) -> bool:

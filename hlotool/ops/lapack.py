@@ -8,8 +8,10 @@ library. Source: LAPACK Users' Guide; jaxlib/cpu/lapack_kernels.cc.
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hlotool.ir import Shape
@@ -21,8 +23,53 @@ Config: TypeAlias = Mapping[str, int]
 #: the operands of one call of a batch, as the routine may overwrite them, and its configuration -> its results
 Routine: TypeAlias = Callable[..., tuple[Any, ...]]
 
-#: routine -> function, and how many dimensions its operands have
-_ROUTINES: dict[str, tuple[Routine, tuple[int, ...]]] = {}
+
+
+class LapackError(enum.Enum):
+    """What a routine is off by, in roundings.
+
+    Source: Higham, Accuracy and Stability of Numerical Algorithms, chapters 9, 10, 19 and 20.
+    """
+
+    #: its results are those of operands of which each element is off by its own size
+    OF_ELEMENTS = "elements"
+    #: the same, by the length of the element's column
+    OF_COLUMNS = "columns"
+    #: the same, by the size of the element's matrix
+    OF_MATRICES = "matrices"
+    #: its results themselves, by the lengths of their columns
+    OF_RESULTS = "results"
+
+
+@dataclass(frozen=True)
+class LapackRoutine:
+    """A routine as it is declared here."""
+
+    function: Routine
+    #: dimensions of the operands
+    ranks: tuple[int, ...]
+    error: LapackError
+    #: results that hold vectors of which only the direction is defined, in columns and, with the same factors, in rows
+    columns: tuple[int, ...] = ()
+    rows: tuple[int, ...] = ()
+
+    def with_factors(self, results: Sequence[Array], factor: Callable[[Array], Array]) -> tuple[Array, ...]:
+        """Return the results with other directions; `factor` gives numbers of size one for each vector of an array."""
+        found, made = list(results), None
+        for place in self.columns:
+            drawn = factor(found[place][..., 0, :])
+            made = drawn if made is None or drawn.shape != made.shape else made
+            found[place] = found[place] * made[..., None, :]
+        for place in self.rows:
+            array = found[place]
+            wide = np.ones(array.shape[:-1], array.dtype)
+            count = min(array.shape[-2], made.shape[-1]) if made is not None else 0
+            wide[..., :count] = np.conj(made[..., :count]) if made is not None else 1
+            found[place] = array * wide[..., None]
+        return tuple(found)
+
+
+_ROUTINES: dict[str, LapackRoutine] = {}
 _TARGET = re.compile(r"lapack_[sdcz](?P<routine>\w+)_ffi")
 _FIELD = re.compile(r"(\w+)\s*=\s*(-?\d+|true|false)")
 _WORDS = {"true": 1, "false": 0}
@@ -32,11 +79,12 @@ _OF_BLAS = frozenset({"trsm"})
 _WORK = 64
 
 
-def _routine(names: str, *ranks: int) -> Callable[[Routine], Routine]:
-    """Declare what routines of those names do, and the ranks of their operands."""
+def _routine(names: str, *ranks: int, error: LapackError = LapackError.OF_MATRICES, columns: tuple[int, ...] = (),
+             rows: tuple[int, ...] = ()) -> Callable[[Routine], Routine]:
+    """Declare what routines of those names do, the ranks of their operands, what they are off by and leave free."""
 
     def declare(function: Routine) -> Routine:
-        _ROUTINES.update(dict.fromkeys(names.split(), (function, ranks)))
+        _ROUTINES.update(dict.fromkeys(names.split(), LapackRoutine(function, ranks, error, columns, rows)))
         return function
 
     return declare
@@ -44,13 +92,31 @@ def _routine(names: str, *ranks: int) -> Callable[[Routine], Routine]:
 
 def is_lapack(target: str) -> bool:
     """Return True if a custom call's target is a routine that is known here."""
-    found = _TARGET.fullmatch(target)
-    return found is not None and found["routine"] in _ROUTINES
+    return lapack_routine(target) is not None
 
 
 def lapack_targets() -> frozenset[str]:
     """The targets of all routines, in every precision that LAPACK has them in."""
     return frozenset(f"lapack_{letter}{name}_ffi" for name in _ROUTINES for letter in "sdcz")
+
+
+def lapack_routine(target: str) -> LapackRoutine | None:
+    """Return what is declared of a custom call's target; None: it is no routine that is known here."""
+    found = _TARGET.fullmatch(target)
+    return _ROUTINES.get(found["routine"]) if found is not None else None
+
+
+def error_sizes(error: LapackError, array: Array, layout: Shape) -> Array:
+    """Return the size by which each element of an operand or result is off, in roundings of its type."""
+    sizes = np.abs(array).astype(np.float64)
+    if error is LapackError.OF_ELEMENTS or array.ndim < 2:
+        return sizes
+    rank, minor = array.ndim, layout.minor_to_major[0] if layout.minor_to_major else array.ndim - 1
+    axis: Any = (rank - 2, rank - 1) if error is LapackError.OF_MATRICES else minor if minor >= rank - 2 else rank - 2
+    # Squares of what is large or small would be lost.
+    most = sizes.max(axis, keepdims=True, initial=0.0)
+    scaled = np.sqrt(((sizes / np.where(most > 0, most, 1)) ** 2).sum(axis, keepdims=True))
+    return np.broadcast_to(most * scaled, sizes.shape)
 
 
 def lapack_config(text: str) -> dict[str, int]:
@@ -63,14 +129,14 @@ def evaluate(target: str, operands: Sequence[Array], layouts: Sequence[Shape], c
 
     Raises EvaluationError for what is not defined here.
     """
-    found = _TARGET.fullmatch(target)
-    assert found is not None
-    function, ranks = _ROUTINES[found["routine"]]
+    routine = lapack_routine(target)
+    assert routine is not None
+    ranks = routine.ranks
     if len(operands) != len(ranks):
         raise EvaluationError(f"{target} takes {len(ranks)} operands, {len(operands)} are given")
     seen = [_seen(o, s, rank) for o, s, rank in zip(operands, layouts, ranks, strict=True)]
     results = result.elements if result.is_tuple else (result,)
-    made = _over_batch(function, seen, ranks, lapack_config(config), results)
+    made = _over_batch(routine.function, seen, ranks, lapack_config(config), results)
     given = tuple(_given_back(m, s) for m, s in zip(made, results, strict=True))
     return given if result.is_tuple else given[0]
 
@@ -145,21 +211,21 @@ def _getrf(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     return factors, pivots + 1, info
 
 
-@_routine("potrf", 2)
+@_routine("potrf", 2, error=LapackError.OF_ELEMENTS)
 def _potrf(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """One triangle is replaced by Cholesky's factor; info is the order of the first minor that is not positive."""
     found: tuple[Any, ...] = _library("potrf", a)(a, lower=_letter(config, "uplo") == "L", clean=False)
     return found
 
 
-@_routine("geqrf", 2)
+@_routine("geqrf", 2, error=LapackError.OF_COLUMNS)
 def _geqrf(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """R above the diagonal, the tails of the reflections below it, and their factors."""
     factors, taus, _, info = _library("geqrf", a)(a)
     return (factors, taus, info)[:len(results)]
 
 
-@_routine("geqp3", 2, 1)
+@_routine("geqp3", 2, 1, error=LapackError.OF_COLUMNS)
 def _geqp3(a: Array, first: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """geqrf of the columns in the order of their remaining lengths. Columns that are to come first are refused."""
     if first.any():
@@ -168,7 +234,7 @@ def _geqp3(a: Array, first: Array, *, config: Config, results: Any) -> tuple[Any
     return (factors, order, taus, info)[:len(results)]
 
 
-@_routine("orgqr ungqr", 2, 1)
+@_routine("orgqr ungqr", 2, 1, error=LapackError.OF_RESULTS)
 def _orgqr(a: Array, taus: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """The columns of the product of reflections."""
     name = "ungqr" if np.iscomplexobj(a) else "orgqr"
@@ -176,7 +242,7 @@ def _orgqr(a: Array, taus: Array, *, config: Config, results: Any) -> tuple[Any,
     return (columns, info)[:len(results)]
 
 
-@_routine("ormqr unmqr", 2, 1, 2)
+@_routine("ormqr unmqr", 2, 1, 2, error=LapackError.OF_RESULTS)
 def _ormqr(a: Array, taus: Array, c: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """c times the product of reflections, or its adjoint, from the left or the right."""
     is_complex = np.iscomplexobj(a)
@@ -205,7 +271,7 @@ def _sytrd(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
 # Eigenvalues and singular values
 
 
-@_routine("syevd heevd", 2)
+@_routine("syevd heevd", 2, columns=(0,))
 def _syevd(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """Eigenvalues, ascending, and eigenvectors of a symmetric matrix, one triangle of which is read."""
     name, is_wanted = "heevd" if np.iscomplexobj(a) else "syevd", _letter(config, "mode", "V") == "V"
@@ -213,13 +279,13 @@ def _syevd(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     return vectors, values, info
 
 
-@_routine("gesdd", 2)
+@_routine("gesdd", 2, columns=(2,), rows=(3,))
 def _gesdd(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """Singular values and vectors, by halving the problem."""
     return _singular("gesdd", a, config, results)
 
 
-@_routine("gesvd", 2)
+@_routine("gesvd", 2, columns=(2,), rows=(3,))
 def _gesvd(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """Singular values and vectors, by QR iteration."""
     return _singular("gesvd", a, config, results)
@@ -231,7 +297,8 @@ def _singular(name: str, a: Array, config: Config, results: Any) -> tuple[Any, .
     if mode not in "ASN":
         raise EvaluationError(f"singular vectors in mode {mode} are not defined here")
     if not _is_finite(a):
-        return a, *(np.full(s.dims[-n:], np.nan, a.dtype) for s, n in zip(results[1:4], (1, 2, 2), strict=True)), -4
+        return a, *(np.full(s.dims[-n:], np.nan, s.dtype.numpy)
+                    for s, n in zip(results[1:4], (1, 2, 2), strict=True)), -4
     work = int(_library(f"{name}_lwork", a)(*a.shape, compute_uv=mode != "N", full_matrices=mode == "A")[0].real)
     left, values, right, info = _library(name, a)(a, compute_uv=mode != "N", full_matrices=mode == "A", lwork=work,
                                                   overwrite_a=True)
@@ -240,7 +307,7 @@ def _singular(name: str, a: Array, config: Config, results: Any) -> tuple[Any, .
     return a, *_unless(info, values, left, right), info
 
 
-@_routine("geev", 2)
+@_routine("geev", 2, columns=(-3, -2))
 def _geev(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """Eigenvalues of any square matrix, and its left and right eigenvectors, of length 1."""
     sides = [_letter(config, f"compute_{side}", "N") == "V" for side in ("left", "right")]
@@ -265,14 +332,15 @@ def _of_pairs(vectors: Array, parts: Sequence[Array]) -> Array:
     return found
 
 
-@_routine("gees", 2)
+@_routine("gees", 2, columns=(1, 0), rows=(0,))
 def _gees(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """Schur's form and the unitary matrix that leads there: blocks of two for complex pairs."""
     if _letter(config, "sort", "N") != "N":
         raise EvaluationError("a Schur form in a given order is not defined here")
     is_wanted = _letter(config, "mode", "V") == "V"
     if not _is_finite(a):
-        raise EvaluationError("a Schur form of what is not finite is not defined here")
+        return *(np.full_like(a, np.nan, shape=s.dims[-n:]) for s, n in zip(
+            results[:-2], (2, 2, *(1,) * (len(results) - 4)), strict=True)), 0, 1
     form, count, *parts, unitary, _, info = _library("gees", a)(lambda *_: 0, a, compute_v=is_wanted, sort_t=0)
     unitary = unitary if is_wanted else np.zeros_like(a)
     return *_unless(info, form, unitary, *parts), count, info
@@ -281,7 +349,7 @@ def _gees(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
 # Solutions
 
 
-@_routine("trsm", 2, 2)
+@_routine("trsm", 2, 2, error=LapackError.OF_ELEMENTS)
 def _trsm(a: Array, b: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """x of a x = b or x a = b, of a triangular a."""
     return (_library("trsm", a)(
@@ -289,7 +357,7 @@ def _trsm(a: Array, b: Array, *, config: Config, results: Any) -> tuple[Any, ...
         trans_a="NTC".index(_letter(config, "trans_x", "N")), diag=_letter(config, "diag", "N") == "U"),)
 
 
-@_routine("gtsv", 1, 1, 1, 2)
+@_routine("gtsv", 1, 1, 1, 2, error=LapackError.OF_ELEMENTS)
 def _gtsv(below: Array, middle: Array, above: Array, b: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """x of a x = b, of a tridiagonal a; its first element below the diagonal stands second. Source: LAPACK, ?gtsv."""
     sides = (below[1:], above[:-1]) if len(middle) > 1 else (below, above)

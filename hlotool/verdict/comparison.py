@@ -240,8 +240,13 @@ class _Work:
         most = max(1, min(_LAST_BATCH, _BATCH_BYTES // max(1, held)))
         at_a_time = min(_FIRST_BATCH, most)
         begun = work_time()
-        while batch := self._evaluated(list(itertools.islice(numbered, at_a_time))):
-            self._compare_batch(batch)
+        while drawn_sets := list(itertools.islice(numbered, at_a_time)):
+            batch = self._evaluated(drawn_sets)
+            if batch:
+                self._compare_batch(batch)
+            elif self._is_late():
+                self.found.planned = self.most_sets
+                break
             if work_time() < begun + _QUICK:
                 at_a_time = min(2 * at_a_time, most)
             begun = work_time()
@@ -249,7 +254,7 @@ class _Work:
                 break
             if self.found.findings:
                 break
-            if work_time() > self.until + (self.least_sets > self.found.compared) * _GRACE and self.found.compared:
+            if self.found.compared and self._is_late():
                 self.found.planned = self.most_sets
                 break
         if not self.found.findings:
@@ -257,6 +262,9 @@ class _Work:
         self._cover()
         if self.found.findings:
             self._say()
+
+    def _is_late(self) -> bool:
+        return work_time() > self.until + (self.least_sets > self.found.compared) * _GRACE
 
     def _evaluated(self, sets: list[tuple[int, ArgumentSet]]) -> list[_Case]:
         """The sets with what the reference makes of them; those that take too long, or have no value, left out."""
@@ -273,7 +281,9 @@ class _Work:
             longest = work_time() + (min(_LONGEST_RUN, self.time_limit) if is_first else 0)
             watch = Watch(self.coverage, until=max(until, longest))
             try:
-                cases.append(self._case(chosen, number, watch.run(self.one, chosen.values)))
+                reference = watch.run(self.one, chosen.values)
+                if not watch.may_hang or chosen.name == "given":
+                    cases.append(self._case(chosen, number, reference))
             except OutOfTime as error:
                 if is_first:
                     self._note_late(error)

@@ -14,6 +14,7 @@ from hlotool.diagnostics import HloError
 from hlotool.execution import TIMEOUT, OutOfTime, Program, evaluate_program, run_limit
 from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array, np
+from hlotool.ops import lapack_routine
 from hlotool.process import work_time
 
 Function: TypeAlias = Callable[..., Any]
@@ -70,6 +71,8 @@ class Watch:
     is_after_origins: bool = False
     origins: list[HloInstruction] = field(default_factory=list)
     rounds: int = 0
+    #: a routine of LAPACK that iterates was asked about what is not finite, on which some versions do not end
+    may_hang: bool = False
 
     def run(self, program: Program, arguments: Sequence[Sequence[Array]]) -> list[list[Array]]:
         """The results of the reference. Raises OutOfTime, and HloError as it does."""
@@ -112,6 +115,16 @@ class Watch:
             return found
 
         return call
+
+    @_looks_at("custom-call")
+    def _custom_call(self, instruction: HloInstruction, function: Function) -> Function:
+        routine = lapack_routine(str(instruction.attributes.get("custom_call_target", "")))
+
+        def call(*values: Any, **keywords: Any) -> Any:
+            self.may_hang |= not all(np.isfinite(v).all() for v in values if v.dtype.kind in "fc")
+            return function(*values, **keywords)
+
+        return call if routine is not None and routine.columns else function
 
     @_looks_at("conditional")
     def _conditional(self, instruction: HloInstruction, function: Function) -> Function:

@@ -336,8 +336,10 @@ def _first(inverse: Callable[[float], Sequence[float]]) -> Callable[[float], flo
 
 
 def stepped(values: Array, by: int) -> Array:
-    """Return the next numbers above, or below, of the same type; the ends stay themselves."""
+    """Return the next numbers above, or below, of the same type; the ends stay themselves, as do imaginary parts."""
     kind = dtype_of_numpy(values.dtype)
+    if kind.is_complex:
+        return np.asarray(stepped(values.real, by) + 1j * values.imag).astype(values.dtype)
     if kind.family == "pred":
         return np.asarray(~values)
     if kind.is_integral:
