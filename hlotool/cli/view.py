@@ -6,7 +6,8 @@
     hlotool view step.hlo --values values.npz -o page.html    values of `run --trace`, or a record of `isolate`
     hlotool view step.hlo --format dot             for Graphviz; svg: an image; json: for Model Explorer
 
-The page needs no other file and no network. page.html#add.3 opens it at an instruction. Exit code 0: written, 2: an
+The page needs no other file and no network. page.html#add.3 opens it at an instruction. Of a text that ends in the
+middle, what could be read is drawn. Exit code 0: written, 1: written, but a text could be read in part only, 2: an
 input cannot be read.
 """
 
@@ -23,8 +24,9 @@ from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.option_values import whole_number
 from hlotool.cli.report_format import add_schema
 from hlotool.cli.whole_files import note_read, require_beside, write_beside
-from hlotool.diagnostics import HloError, visible
-from hlotool.ir import HloModule, Source
+from hlotool.diagnostics import Diagnostic, HloError, visible
+from hlotool.ir import HloModule, Source, is_sound
+from hlotool.text import TRUNCATED, parse_recovering
 
 _FORMS = ("html", "dot", "svg", "json")
 
@@ -64,11 +66,31 @@ def run(args: argparse.Namespace) -> int:
         complain(f"hlotool view shows one module{', or two as a page' if len(wanted) > 1 else ''}; {len(wanted)} given")
         return 2
     try:
-        _write(args, _drawn(wanted, form, args))
+        read = [_read_in_part(w) for w in wanted]
+        _write(args, _drawn([w.name for w in wanted], [m for m, _ in read], form, args))
     except HloError as error:
         report(error.diagnostics, sources)
         return 2
-    return 0
+    if problems := [d for _, found in read for d in found]:
+        report(problems, sources)
+        complain("hlotool view: what could be read is drawn")
+    return int(bool(problems))
+
+
+def _read_in_part(wanted: Loaded) -> tuple[HloModule, list[Diagnostic]]:
+    """Return a module, or what could be read of a text that ends in the middle, with its errors. Raises HloError."""
+    try:
+        return wanted.module(), []
+    except HloError as error:
+        if wanted.input is None or wanted.input.source is None or {d.code for d in error.diagnostics} != {TRUNCATED}:
+            raise
+        found, problems = parse_recovering(wanted.input.source)
+        found.computations = [c for c in found.computations if c.instructions]
+        if found.entry not in found.computations and found.computations:
+            found.entry = found.computations[-1]
+        if not found.computations or not is_sound(found) or any(i.shape is None for i in found.instructions()):
+            raise
+        return found, problems
 
 
 def _form_of(output: str | None) -> str:
@@ -76,10 +98,9 @@ def _form_of(output: str | None) -> str:
     return {"gv": "dot"}.get(suffix, suffix if suffix in _FORMS else "html")
 
 
-def _drawn(wanted: list[Loaded], form: str, args: argparse.Namespace) -> str:
+def _drawn(names: list[str], modules: list[HloModule], form: str, args: argparse.Namespace) -> str:
     from hlotool.view import module_page, pair_page, read_values
 
-    modules = [w.module() for w in wanted]
     if form != "html":
         return _drawings()[form](modules[0], args)
     if args.values is not None:
@@ -87,8 +108,8 @@ def _drawn(wanted: list[Loaded], form: str, args: argparse.Namespace) -> str:
     values = read_values(args.values) if args.values is not None else None
     lints = args.lint is not False
     if len(modules) == 2:
-        return pair_page([w.name for w in wanted], modules, values, lints=lints)
-    return module_page(wanted[0].name, modules[0], values, lints=lints)
+        return pair_page(names, modules, values, lints=lints)
+    return module_page(names[0], modules[0], values, lints=lints)
 
 
 def _drawings() -> dict[str, Callable[[HloModule, argparse.Namespace], str]]:

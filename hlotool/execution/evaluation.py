@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias
 
@@ -24,7 +24,7 @@ from hlotool.execution.manual_regions import Border
 from hlotool.execution.program import located
 from hlotool.execution.run_limits import RunLimits, is_large, memory_problem, room_problem
 from hlotool.execution.sizes import bytes_of, leaves, too_large
-from hlotool.ir import HloComputation, HloInstruction, HloModule, post_order
+from hlotool.ir import ELIDED_ADVICE, HloComputation, HloInstruction, HloModule, Literal, post_order
 from hlotool.ops import OPS, ConstraintError
 from hlotool.ops.values import EvaluationError
 from hlotool.process import OutOfMemory
@@ -188,6 +188,10 @@ class Evaluation:
         except RecursionError as error:
             raise HloError([self._refused(step, "the calls are nested too deeply")]) from error
         except _MISREADINGS as error:
+            literal = step.instruction.attributes.get("literal")
+            if isinstance(literal, Literal) and literal.has_elided:
+                raise HloError([replace(self._refused(step, "the text leaves out its values ({...})"),
+                                        help=ELIDED_ADVICE)]) from error
             raise HloError([self._refused(step, f"{type(error).__name__}: {error}", MISREAD)]) from error
 
     def _check_large(self, step: Step) -> None:

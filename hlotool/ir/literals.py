@@ -11,6 +11,9 @@ from hlotool.ir.shapes import Shape
 #: elements of a literal that its repr shows
 _SHOWN = 16
 _ELIDED = "{...}"
+#: advice about values that a text leaves out
+ELIDED_ADVICE = ("dump it with XLA_FLAGS=--xla_dump_large_constants; `hlotool convert --elided=zeros` writes zeros in "
+                 "their place, for looking at what does not depend on them")
 
 
 class Literal:

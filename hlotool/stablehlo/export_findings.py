@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from hlotool.diagnostics import Diagnostic, HloError, at
-from hlotool.ir import HloInstruction, HloModule
+from hlotool.ir import ELIDED_ADVICE, HloInstruction, HloModule
 from hlotool.ops import OPS, ConstraintError
 from hlotool.passes.verify import agrees, verify
 from hlotool.stablehlo import codes
@@ -30,13 +30,13 @@ class ExportFindings:
         self._module = module
         self._locations = locations
 
-    def report(self, instruction: HloInstruction, code: str, message: str) -> None:
+    def report(self, instruction: HloInstruction, code: str, message: str, *, help: str = "") -> None:
         """Record a finding at an instruction."""
         source, start = self._module.source, instruction.offset
         if source is None or start < 0:
-            self.diagnostics.append(Diagnostic(code, f"{message} ({instruction.name})"))
+            self.diagnostics.append(Diagnostic(code, f"{message} ({instruction.name})", help=help))
         else:
-            self.diagnostics.append(at(source, start, start + len(instruction.name), code, message))
+            self.diagnostics.append(at(source, start, start + len(instruction.name), code, message, help=help))
 
     def report_module(self, code: str, message: str) -> None:
         """Record a finding that has no place."""
@@ -52,7 +52,8 @@ class ExportFindings:
         """Record why the lowering of an instruction raised."""
         literal = instruction.attributes.get("literal")
         if literal is not None and getattr(literal, "has_elided", False):
-            self.report(instruction, codes.ELIDED, f"the values of {instruction.name} were elided from the text")
+            self.report(instruction, codes.ELIDED, f"the text leaves out the values of {instruction.name} ({{...}})",
+                        help=ELIDED_ADVICE)
         elif isinstance(error, NoType):
             self.report(instruction, codes.UNTYPED, str(error))
         elif isinstance(error, HloError):

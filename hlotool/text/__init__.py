@@ -22,7 +22,7 @@ from hlotool.text.phrases import PhraseError, print_value, read_value
 from hlotool.text.print import print_instruction, print_module
 from hlotool.text.quoting import docstring_words, quote, unquote
 from hlotool.text.scan import Cut, cut_attributes, cut_instruction, match_bracket
-from hlotool.text.syntax_errors import CutError
+from hlotool.text.syntax_errors import TRUNCATED, CutError
 from hlotool.text.text_style import STYLES, TODAY, PrintOptions, style_of
 from hlotool.text.tokens import TABLES, blank_start, skip_blank
 from hlotool.text.writable import broken_values, check_writable, is_one_value, is_opcode, is_table_row
@@ -31,7 +31,8 @@ from hlotool.text.writable import broken_values, check_writable, is_one_value, i
 TABLE_NAMES = tuple(TABLES)
 
 __all__ = [
-    "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "STYLES", "TABLE_NAMES", "TODAY", "Changed", "Cut", "CutError",
+    "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "STYLES", "TABLE_NAMES", "TODAY",
+    "TRUNCATED", "Changed", "Cut", "CutError",
     "PhraseError",
     "PrintOptions", "Reading", "as_html", "blank_start", "broken_values", "check_writable", "comment_spans",
     "comments_in", "cut_attributes", "cut_instruction", "docstring_words", "is_one_value", "is_opcode",

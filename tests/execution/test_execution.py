@@ -421,3 +421,13 @@ def test_many_arguments_that_do_not_fit_together() -> None:
     program = Program(hlotool.parse(f"HloModule m\nENTRY e {{ {rows} ROOT t = () tuple() }}"))
     with pytest.raises(HloError, match=r"the arguments take 8 TB.*E112"):
         arguments_for(program)
+
+
+@pytest.mark.parametrize("executor", ["reference", "pjrt:cpu"])
+def test_a_text_that_leaves_values_out_is_told_with_the_way_out(executor: str) -> None:
+    module = hlotool.parse("ENTRY e { c = f32[4000] constant({...})  ROOT r = f32[4000] negate(c) }")
+    with pytest.raises(HloError) as caught:
+        hlotool.execute(module, [], executor)
+    (found,) = caught.value.diagnostics
+    assert "the text leaves out" in found.message and "Error" not in found.message and found.line == 1
+    assert "--xla_dump_large_constants" in found.help and "--elided=zeros" in found.help

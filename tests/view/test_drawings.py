@@ -256,3 +256,23 @@ def test_notebooks_show_escaped_text() -> None:
     assert broken is not None
     assert "<img" not in broken and "data:" not in broken
     assert "no name" in broken
+
+
+def test_what_could_be_read_of_a_truncated_text_is_drawn(tmp_path: pathlib.Path,
+                                                         capsys: pytest.CaptureFixture[str]) -> None:
+    text = """HloModule jit_f
+sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[4] parameter(0)
+  zero = f32[] constant(0)
+  total = f32[] reduce(x, zero), dimensions={0}, to_apply=sum
+  ROOT last = f32[] negate(tot"""
+    file = tmp_path / "dump.hlo"
+    for end, drawn in ((len(text), "total"), (text.index("total ="), "zero"), (text.index("zero), dim"), "zero")):
+        file.write_text(text[:end])
+        assert main(["view", "--format", "dot", str(file)]) == 1
+        found = capsys.readouterr()
+        assert drawn in found.out and "P002" in found.err and "could be read is drawn" in found.err
+    for refused in (text[:12], text.replace("negate(tot", "negate(nobody) }")):
+        file.write_text(refused)
+        assert main(["view", "--format", "dot", str(file)]) == 2
