@@ -8,6 +8,7 @@ from fuzzing import Target
 
 #: name -> file and class
 _WHERE = {
+    "agents": ("fuzz_agents", "Agents"),
     "arrays": ("fuzz_arrays", "Arrays"),
     "bundles": ("fuzz_arrays", "Bundles"),
     "bytecode": ("fuzz_mlir", "Bytecode"),

@@ -17,7 +17,7 @@ from targets import NAMES, target
 _COUNT = 20_000 if os.environ.get("HLOTOOL_NIGHTLY") else 400
 #: targets whose inputs cost more (a child to replace, a folder to make, a session with a server), by how much fewer of
 #: them are tried
-_DEAR = {"bytecode": 16, "commands": 8, "dumps": 4, "lsp": 10, "states": 8}
+_DEAR = {"agents": 16, "bytecode": 16, "commands": 8, "dumps": 4, "lsp": 10, "states": 8}
 _CASES = sorted(path for path in CASES.glob("*/*") if path.is_file())
 
 

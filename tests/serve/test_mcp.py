@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from hlotool.serve.mcp import agent_server
 from hlotool.serve.mcp.agent_server import AnswerFailed, Tools
 from hlotool.serve.mcp.asked_command import Lines, TooMuch, Whole
 from hlotool.serve.mcp.bounded import bounded
+from hlotool.serve.mcp.message_lines import Messages, Replies
 
 SMALL = "HloModule small\nENTRY e { a = f32[4] parameter(0)  b = f32[4] exponential(a)  ROOT c = f32[4] log(b) }\n"
 OTHER = SMALL.replace("log(b)", "negate(b)")
@@ -247,3 +250,39 @@ def test_each_tool_asks_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ["compare", *form, "--time-budget", "10.0", "a"],
         ["compare", *form, "--time-budget", "3.0", "a", "b"], ["isolate", *form, "a"],
         ["isolate", *form, "--nan", "a", "b"], ["fmt", "a"]]
+
+
+def test_every_line_is_answered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hlotool.serve.mcp.message_lines.LARGEST", 500)
+    rows = [b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "\xff"}}', b'{"jsonrpc": "2.0", "id": 2',
+            b'{"jsonrpc": "2.0", "id": 3, "method": "ping", "params": {"x": "\\ud800"}}', b"[" * 400, b"x" * 2000,
+            b"  ", b"{}",
+            b'{"jsonrpc": "1.0", "id": 4, "method": "ping"}', b'{"jsonrpc": "2.0", "id": 5, "method": "nothing"}', b"7"]
+    given = io.BytesIO(b"\n".join(rows) + b"\n")
+    heard = list[dict[str, Any]]()
+
+    async def read(most: int) -> bytes:
+        if not (line := given.readline(most)):
+            while len(heard) < 9:  # the library cancels what is under way when the input ends
+                await asyncio.sleep(0.01)
+        return line
+
+    async def write(data: bytes) -> None:
+        heard.append(json.loads(data))
+
+    replies = Replies(write)
+    server = agent_server.make_server(folder)
+    asyncio.run(asyncio.wait_for(agent_server.talk_in_lines(server, Messages(read, replies), replies), 60))
+    assert all("error" in row for row in heard)
+    assert sorted((row["id"] or 0) for row in heard) == [0, 0, 0, 0, 0, 0, 3, 4, 5]
+    assert {row["error"]["code"] for row in heard if not row["id"]} == {-32700, -32600}
+
+
+def test_an_agent_that_goes_away_ends_the_server(folder: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-m", "hlotool", "mcp", "--folder", str(folder)], text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    process.stdin.write("x\n")
+    process.stdin.flush()
+    assert process.wait() == 1 and process.stderr.read() == ""

@@ -15,7 +15,7 @@ import signal
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO, NoReturn
 
 from hlotool.process import open_beneath
 from hlotool.serve.mcp.asked_command import (
@@ -28,6 +28,7 @@ from hlotool.serve.mcp.asked_command import (
     run_command,
 )
 from hlotool.serve.mcp.bounded import MOST, bounded
+from hlotool.serve.mcp.message_lines import Messages, Replies
 
 #: seconds for one answer
 LIMIT = 120.0
@@ -111,14 +112,42 @@ def serve(folder: Path, version: str = "", seconds: float = LIMIT) -> None:
     """Serve on standard input and output until they are closed, or a signal ends the process."""
     tools = Tools(folder.resolve(), seconds)
 
-    def end(number: int, frame: Any) -> None:
+    def end(code: int) -> NoReturn:
         # The library waits for a thread that reads standard input, which nothing but its end can wake.
         tools.forget_programs()
-        os._exit(128 + number)
+        os._exit(code)
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, end)
-    _server_of(tools, version).run("stdio")
+        signal.signal(number, lambda number, frame: end(128 + number))
+    given, out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever is printed by mistake is no message
+
+    async def write(data: bytes) -> None:
+        try:
+            await asyncio.to_thread(_send, out, data)
+        except OSError:  # the agent has gone
+            end(1)
+
+    async def talk() -> None:
+        replies = Replies(write)
+        await talk_in_lines(_server_of(tools, version), Messages(functools.partial(asyncio.to_thread, given.readline),
+                                                                 replies), replies)
+
+    asyncio.run(talk())
+
+
+def _send(out: BinaryIO, data: bytes) -> None:
+    out.write(data)
+    out.flush()
+
+
+async def talk_in_lines(server: Any, messages: Messages, replies: Replies) -> None:
+    """Let a server answer messages until they end."""
+    from mcp.server.stdio import stdio_server
+
+    lowlevel = server._lowlevel_server
+    async with stdio_server(messages, replies) as streams:  # type: ignore[arg-type]  # it iterates, writes and flushes
+        await lowlevel.run(*streams, lowlevel.create_initialization_options())
 
 
 class Tools:
