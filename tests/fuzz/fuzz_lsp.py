@@ -16,7 +16,7 @@ import time
 from typing import Any
 
 from fuzzing import hlo_texts
-from mutations import OF_TEXT, mutant
+from mutations import OF_MESSAGES, mutant
 
 from hlotool.serve.lsp import server as room
 from hlotool.serve.lsp.transport import serve
@@ -100,7 +100,7 @@ class Messages:
         return [_session(text.decode(errors="replace")) for text in hlo_texts()[::5]]
 
     def mutate(self, rng: random.Random, corpus: list[bytes]) -> bytes:
-        return mutant(rng, corpus, OF_TEXT)
+        return mutant(rng, corpus, OF_MESSAGES)
 
     def check(self, data: bytes) -> str:
         logging.disable(logging.CRITICAL)

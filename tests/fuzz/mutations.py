@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 _TOKEN = re.compile(rb"[A-Za-z_][\w.\-]*|-?\d+|\"[^\"\n]*\"|\s+|.", re.S)
 #: numbers on borders, of the sizes that programs are known to stumble over
@@ -125,10 +127,55 @@ def a_pump(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
     return data[:a] + data[a:b] * rng.choice((30, 300, 1500)) + data[b:]
 
 
+#: values that no message of a protocol expects
+ODD_VALUES: tuple[Any, ...] = (
+    None, True, False, 0, -1, 1, 2**31, 2**32, 2**53, 2**63, -2**63, 10**40, 0.5, 1e308, "", "x", "\x00", "a\nb",
+    "\u202e", "\ud800", "x" * 30_000, "{" * 500, "-1", "--fix", "../..", "/etc/passwd", "file:///etc/passwd",
+    "file:///dev/zero", "file://host/x", "file:", "untitled:1", "http://127.0.0.1/", "%00", "%ff",
+    [], [[]], {}, {"a": {"b": [1]}})
+
+
+def odd_json(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
+    """One value in a line of JSON exchanged for an odd one, left out, nested deeply, or given twice."""
+    lines = data.split(b"\n")
+    at = rng.randrange(len(lines))
+    try:
+        row = json.loads(lines[at])
+    except (ValueError, RecursionError):
+        return data
+    places = list(_places(row))
+    if not places:
+        return data
+    holder, key = rng.choice(places)
+    what = rng.randrange(8)
+    if what == 0:
+        del holder[key]
+    elif what == 1:
+        for _ in range(rng.choice((1, 60, 400))):
+            holder[key] = [holder[key]]
+    elif what == 2 and isinstance(holder, dict):
+        holder[rng.choice(("unknown", "__class__", f"{key}2", ""))] = holder[key]
+    else:
+        holder[key] = rng.choice(ODD_VALUES)
+    lines[at] = json.dumps(row).encode()
+    return b"\n".join(lines)
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every place in a value that holds another one: a dict or a list, and the key there."""
+    for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield value, key
+        yield from _places(value[key])
+
+
 Mutation = Callable[[random.Random, bytes, Sequence[bytes]], bytes]
 OF_BYTES: tuple[Mutation, ...] = (some_bytes, some_bytes, a_splice, an_end)
 OF_TEXT: tuple[Mutation, ...] = (*[some_tokens] * 9, *[some_lines] * 4, some_bytes, some_bytes, a_splice, an_end,
                                  a_pump)
+
+
+#: messages, one a line
+OF_MESSAGES: tuple[Mutation, ...] = (*[odd_json] * 12, *OF_TEXT)
 
 
 def mutant(rng: random.Random, corpus: Sequence[bytes], kinds: Sequence[Mutation], largest: int = 40_000) -> bytes:

@@ -112,7 +112,7 @@ async def serve(server: LanguageServer, reader: asyncio.StreamReader) -> None:
         try:
             if isinstance(body, Unreadable):
                 raise body
-            server.protocol.handle_message(message_of(server, body))
+            _handle(server, message_of(server, body))
         except Unreadable as problem:
             # What is no request asks for no answer, except where nobody can tell whether it was one.
             if problem.asked is not None or problem.code != lsp.ErrorCodes.InvalidParams:
@@ -121,6 +121,17 @@ async def serve(server: LanguageServer, reader: asyncio.StreamReader) -> None:
             return
         # Tasks that a message began get their turn before the next message.
         await asyncio.sleep(0)
+
+
+def _handle(server: LanguageServer, message: Any) -> None:
+    """Let the library handle a message. Raises Unreadable for values with which it fails, OSError for a lost editor."""
+    try:
+        server.protocol.handle_message(message)
+    except OSError:
+        raise
+    except Exception:  # the number of a request that is cancelled may be a list
+        raise Unreadable(lsp.ErrorCodes.InvalidParams, "the values that were sent are not what the protocol says",
+                         getattr(message, "id", None)) from None
 
 
 async def in_background(work: Callable[..., Any], *given: Any) -> Any:
