@@ -18,6 +18,8 @@ from hlotool.stablehlo.single_operands import with_single_operands
 BYTECODE_MAGIC = b"ML\xefR"
 ARTIFACT_MARK = b"StableHLO_v"
 
+_PRODUCER = re.compile(rb"ML\xefR[\x00-\xff]{1,2}StableHLO_v(\d+\.\d+\.\d+)")
+
 #: operations that are named when several are too new for a version
 _MOST = 20
 #: the first version whose all_reduce takes several operands
@@ -79,6 +81,20 @@ def _require_version(target: str) -> None:
         return
     raise HloError([Diagnostic(codes.UNVERSIONED, f"{target} {problem}",
                                help=f"versions {oldest} to {current} can be written")])
+
+
+def _require_readable(data: bytes) -> None:
+    """Raises HloError for an artifact of a version that this StableHLO does not read."""
+    oldest, current = artifact_versions()
+    found = _PRODUCER.match(data)
+    version = found[1].decode() if found else current
+    if _numbers(oldest) <= _numbers(version) <= _numbers(current):
+        return
+    which = "newer" if _numbers(version) > _numbers(current) else "older"
+    raise HloError([Diagnostic(
+        codes.UNREADABLE, f"the artifact is of StableHLO {version}; this StableHLO reads {oldest} to {current}",
+        help=f"take a {which} jaxlib, or write the artifact for a version that both have "
+             f"(`hlotool convert --target {current}`)")])
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -198,6 +214,7 @@ def read_artifact(data: bytes, context: Any = None, *, isolate: bool = True) -> 
     from jax.extend.mlir import ir
     from jax.extend.mlir.dialects import stablehlo
 
+    _require_readable(data)
     context = context or make_context()
     try:
         if isolate and HAS_CHILD:

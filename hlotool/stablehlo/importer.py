@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from hlotool.diagnostics import Diagnostic, HloError, Severity
+from hlotool.diagnostics import Diagnostic, HloError, Severity, shortened
 from hlotool.ir import (
     NO_ATTRIBUTES,
     Attributes,
@@ -141,7 +141,7 @@ class Importer:
                 raise HloError([Diagnostic(codes.NO_ENTRY, "the function main is private: no program begins with it")])
             return "main"
         raise HloError([Diagnostic(codes.NO_ENTRY, "the module has no function main"
-                                   + (f"; it has {', '.join(names)}" if names else ""))])
+                                   + (f"; it has {shortened(', '.join(names))}" if names else ""))])
 
     def _shell(self, name: str) -> HloComputation:
         computation = HloComputation(self._unique(self._computation_names, _sanitised(name) or "region"))

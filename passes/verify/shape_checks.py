@@ -71,13 +71,18 @@ def verify_sharding(instruction: HloInstruction, partitions: int) -> Iterator[Pr
             yield Problem(SHARDING, message, r"\bsharding\s*=")
 
 
+def _has_empty(shape: Shape) -> bool:
+    return shape.is_tuple and (not shape.elements or any(map(_has_empty, shape.elements)))
+
+
 def _sharding_messages(sharding: Sharding, shape: Shape, partitions: int) -> Iterator[str]:
     if sharding.kind == "tuple":
         leaves = [leaf for _, leaf in shape.leaves()]
         if not shape.is_tuple:
             yield f"a tuple sharding on {shape.text(False)}, which is no tuple"
         elif len(sharding.elements) != max(1, len(leaves)):
-            yield f"{len(sharding.elements)} shardings for {len(leaves)} leaves of {shape.text(False)}"
+            yield f"{len(sharding.elements)} shardings for {len(leaves) or 1} leaves of {shape.text(False)}" + (
+                "; an empty tuple inside has none" if leaves and _has_empty(shape) else "")
         else:
             for element, leaf in zip(sharding.elements, leaves, strict=False):
                 yield from _sharding_messages(element, leaf, partitions)
