@@ -41,6 +41,10 @@ class _Cutter:
         self._stops = ends | _BRACKETS
         #: the rules around the part at hand: one that holds itself before any bracket has no beginning of its own
         self._around: list[str] = []
+        #: what was found of rules, wherever they stand
+        self._known: dict[tuple[str, str], Part | None] = {}
+        #: how far out a rule around was asked for again since the rule at hand began
+        self._outermost = 0
 
     def beginning(self, part: Part) -> Part | None:
         """Return the beginnings of a part up to an end; None where none of its texts reaches one."""
@@ -53,7 +57,8 @@ class _Cutter:
                 if not parts:
                     return None
                 first, *rest = parts
-                before, after = self.without(first), self.beginning(Sequence(tuple(rest)))
+                after = self.beginning(Sequence(tuple(rest)))
+                before = self.without(first) if after is not None else None
                 behind = None if before is None or after is None else _joined(before, after)
                 return _one_of([self.beginning(first), behind])
             case Choice(options):
@@ -84,11 +89,21 @@ class _Cutter:
                 return Repeated(found, least) if found is not None else None if least else _NOTHING
 
     def _of_rule(self, rule: str, cut: Callable[[Part], Part | None]) -> Part | None:
+        key = rule, cut.__name__
+        if key in self._known:
+            return self._known[key]
         if rule in self._around:
+            self._outermost = min(self._outermost, self._around.index(rule))
             return None
+        before, depth = self._outermost, len(self._around)
+        self._outermost = depth
         self._around.append(rule)
         found = cut(self._grammar.rules[rule].part)
         self._around.pop()
+        if self._outermost == depth:  # the rules around have no part in it
+            self._known[key] = found
+            self._outermost = before
+        self._outermost = min(before, self._outermost)
         return found
 
 

@@ -1,22 +1,28 @@
 """Export to StableHLO, import from it, portable artifacts, and whatever else holds a program.
 
-Importing this room imports no jaxlib.
+Importing this room imports no jaxlib, and of its files those whose names are used.
 """
 
-from hlotool.stablehlo.any_source import in_file, module_of_input, read, read_all
-from hlotool.stablehlo.artifact import artifact_versions, read_artifact, without_chlo, write_artifact
-from hlotool.stablehlo.bytecode import to_bytecode
-from hlotool.stablehlo.converted_program import Conversion, convert
-from hlotool.stablehlo.expansion import refined
-from hlotool.stablehlo.export_stablehlo import to_stablehlo
-from hlotool.stablehlo.forms import TextForm, program_bytes, program_text
-from hlotool.stablehlo.import_stablehlo import from_stablehlo
-from hlotool.stablehlo.kernel_payloads import with_readable_kernels
-from hlotool.stablehlo.loss_report import Loss, LossRecord, LossReport
-from hlotool.stablehlo.mlir_input import is_dictionary, read_program, read_unverified
-from hlotool.stablehlo.options import LiftOptions
-from hlotool.stablehlo.simpler_operations import in_simpler_operations
-from hlotool.stablehlo.single_operands import with_single_operands
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hlotool.stablehlo.any_source import in_file, module_of_input, read, read_all
+    from hlotool.stablehlo.artifact import artifact_versions, read_artifact, without_chlo, write_artifact
+    from hlotool.stablehlo.bytecode import to_bytecode
+    from hlotool.stablehlo.converted_program import Conversion, convert
+    from hlotool.stablehlo.expansion import refined
+    from hlotool.stablehlo.export_stablehlo import to_stablehlo
+    from hlotool.stablehlo.forms import TextForm, program_bytes, program_text
+    from hlotool.stablehlo.import_stablehlo import from_stablehlo
+    from hlotool.stablehlo.kernel_payloads import with_readable_kernels
+    from hlotool.stablehlo.loss_report import Loss, LossRecord, LossReport
+    from hlotool.stablehlo.mlir_input import is_dictionary, read_program, read_unverified
+    from hlotool.stablehlo.options import LiftOptions
+    from hlotool.stablehlo.simpler_operations import in_simpler_operations
+    from hlotool.stablehlo.single_operands import with_single_operands
 
 __all__ = [
     "Conversion", "LiftOptions", "Loss", "LossRecord", "LossReport", "TextForm", "artifact_versions", "convert",
@@ -25,3 +31,29 @@ __all__ = [
     "to_stablehlo", "with_readable_kernels", "with_single_operands", "without_chlo",
     "write_artifact",
 ]
+
+#: file -> the names that are taken from it
+_FILES = {
+    "any_source": ("in_file", "module_of_input", "read", "read_all"),
+    "artifact": ("artifact_versions", "read_artifact", "without_chlo", "write_artifact"),
+    "bytecode": ("to_bytecode",),
+    "converted_program": ("Conversion", "convert"),
+    "expansion": ("refined",),
+    "export_stablehlo": ("to_stablehlo",),
+    "forms": ("TextForm", "program_bytes", "program_text"),
+    "import_stablehlo": ("from_stablehlo",),
+    "kernel_payloads": ("with_readable_kernels",),
+    "loss_report": ("Loss", "LossRecord", "LossReport"),
+    "mlir_input": ("is_dictionary", "read_program", "read_unverified"),
+    "options": ("LiftOptions",),
+    "simpler_operations": ("in_simpler_operations",),
+    "single_operands": ("with_single_operands",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for file, names in _FILES.items():
+        if name in names:
+            found = globals()[name] = getattr(importlib.import_module(f"hlotool.stablehlo.{file}"), name)
+            return found
+    raise AttributeError(f"module 'hlotool.stablehlo' has no attribute {name!r}")

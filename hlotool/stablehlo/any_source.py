@@ -20,7 +20,6 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, define
 from hlotool.ir import HloModule
-from hlotool.stablehlo.import_stablehlo import from_stablehlo
 from hlotool.text.input_files import Input, bytes_of, inputs_of
 
 NOT_A_PROGRAM = define("R004", "not-a-program", "an object, or a text, that holds no module")
@@ -69,7 +68,11 @@ def module_of(held: Any, arg_shapes: Sequence[Any] | None = None) -> HloModule:
     """Return a program that `held_by` gave as a module; `arg_shapes` as `read` takes them. Raises HloError."""
     if isinstance(held, HloModule):
         return held
-    return module_of_input(held, arg_shapes) if isinstance(held, Input) else from_stablehlo(held, arg_shapes=arg_shapes)
+    if isinstance(held, Input):
+        return module_of_input(held, arg_shapes)
+    from hlotool.stablehlo.import_stablehlo import from_stablehlo
+
+    return from_stablehlo(held, arg_shapes=arg_shapes)
 
 
 def read_all(source: Any, *, filename: str = "", arg_shapes: Sequence[Any] | None = None) -> list[HloModule]:
@@ -96,6 +99,8 @@ def module_of_input(given: Input, arg_shapes: Sequence[Any] | None = None) -> Hl
         from hlotool.proto import read_proto
 
         return read_proto(given.data, given.filename)
+    from hlotool.stablehlo.import_stablehlo import from_stablehlo
+
     try:
         module = from_stablehlo(given.source.text if given.source is not None else given.data, arg_shapes=arg_shapes)
     except HloError as error:
