@@ -119,7 +119,9 @@ def _notes(maker: Maker) -> list[Note]:
     if maker.device:
         found.append(Note(f"on device {maker.device}, and not on those before it"))
     if maker.times > 1:
-        found.append(Note(f"it does so {maker.times} times in this run; this is the first"))
+        which = (f"no result shows the {maker.dropped} before this one" if maker.dropped > 1 else
+                 "no result shows the one before this" if maker.dropped else "this is the first")
+        found.append(Note(f"it does so {maker.times} times in this run; {which}"))
     if maker.cause is not None:
         cause = maker.cause
         line, column = cause.place.line

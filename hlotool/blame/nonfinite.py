@@ -10,13 +10,15 @@ Every device is watched. What a collective hands on from another device is expla
 
 Reducers and comparators of one instruction are named by the operation that applies them; the inner instruction stands
 beside it. Infinities in arguments and constants are meant (masks, the start of a maximum), so they are named last.
+
+A constant NaN that a program chooses where a call of a library reports a failure is that call's: JAX gives NaN where
+LAPACK finds a matrix not to be positive definite.
 """
 
 from __future__ import annotations
 
 import itertools
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -25,8 +27,8 @@ from hlotool.blame.places import InstructionPlace, require_partitioned
 from hlotool.blame.reasons import Reason, reason
 from hlotool.blame.reference_values import ReferenceValues
 from hlotool.execution import Moment, Path, Program, evaluate_program
-from hlotool.ir import HloInstruction, dtype_of_numpy
-from hlotool.ops import Effect, flow_of, limits, opcodes
+from hlotool.ir import HloInstruction, dtype_of_numpy, post_order
+from hlotool.ops import Effect, flow_of, lapack_routine, limits, opcodes, source_of
 from hlotool.process import work_time
 from hlotool.verdict import is_finite
 
@@ -34,11 +36,15 @@ Array: TypeAlias = Any
 Kind = Literal["nan", "infinity"]
 #: an instruction and the instructions that call it, whatever the iteration
 Site: TypeAlias = tuple[HloInstruction, ...]
+#: the iterations of the instructions that call one; later moments of a site have larger ones
+Iterations: TypeAlias = tuple[int, ...]
 
 #: operations that apply a computation of scalars to pairs of elements; all others hand whole values to what they call
 FOLDS = opcodes(lambda flow: flow.on_pairs)
 #: origins of one kind that are tried
 _TRIED = 12
+#: moments of one origin that are told apart
+_MOST_MOMENTS = 4096
 
 
 @dataclass
@@ -51,8 +57,11 @@ class Maker:
     #: what it was given and what it made
     operands: tuple[Any, ...]
     value: Any
-    #: moments at which it does
+    #: moments at which it does, and the iterations of the first ones on its device
     times: int = 1
+    moments: list[Iterations] = field(default_factory=list)
+    #: how many moments of these no result shows, before this one
+    dropped: int = 0
     #: the instruction of its reducer that does it
     inner: HloInstruction | None = None
     #: True if a result is not finite because of it; None: not tried, the time was up
@@ -104,9 +113,13 @@ def find_nonfinite(program: Program, arguments: Sequence[Sequence[Array]], secon
     until = work_time() + seconds
     watches: dict[Kind, _Watch] = {"nan": _Watch(program, "nan"), "infinity": _Watch(program, "infinity")}
 
+    failures: dict[Site, tuple[Moment, str]] = {}
+
     def watch(moment: Moment) -> Any:
         for one in watches.values():
             one(moment)
+        if said := _refusal(moment):
+            failures.setdefault(_site(moment.path, moment.instruction), (moment, said))
         return moment.value
 
     if program.manual_region is not None:
@@ -126,10 +139,46 @@ def find_nonfinite(program: Program, arguments: Sequence[Sequence[Array]], secon
                 maker.reaches = False
         found.makers += [m for _, m in sorted(makers, key=lambda item: item[1].reaches is False)
                          if m.reaches or not m.is_given]
+    found.makers = [_of_library(m, failures.values()) for m in found.makers]
+    for maker in found.guilty[:1]:
+        found.makers[found.makers.index(maker)] = trial.occurrence(maker)
     for maker in found.guilty[:1]:
         if maker.kind == "nan":
             maker.cause = trial.cause(maker, list(watches["infinity"].merged().items()))
     return found
+
+
+def _refusal(moment: Moment) -> str:
+    """Return why a call of LAPACK found nothing, by its status; empty: it did, or it is no such call."""
+    routine = lapack_routine(str(moment.instruction.attributes.get("custom_call_target", "")))
+    return routine.refusal(moment.value) if routine is not None and isinstance(moment.value, tuple) else ""
+
+
+def _of_library(maker: Maker, failures: Iterable[tuple[Moment, str]]) -> Maker:
+    """Return the failed call of a library that a constant NaN stands for, as what makes the NaN; else itself."""
+    constant = maker.place.instruction
+    if constant.opcode != "constant" or maker.kind != "nan":
+        return maker
+    for moment, said in failures:
+        if (moment.device == maker.device and _site(moment.path, constant) == _site(maker.place.path, constant)
+                and _chooses(moment.instruction, constant, maker.place)):
+            why = Reason(f"LAPACK says: {said}; {constant.name} gives NaN for it", (), maker.reason.value)
+            return replace(maker, place=InstructionPlace(maker.place.module, moment.instruction, moment.path),
+                           reason=why, operands=tuple(moment.operands), value=moment.value)
+    return maker
+
+
+def _chooses(call: HloInstruction, constant: HloInstruction, place: InstructionPlace) -> bool:
+    """Return True if a select takes a constant or something else by what a call gives."""
+    computation = place.path[-1].computation if place.path else place.module.entry
+    behind = {call}
+    for instruction in post_order(computation):
+        if not behind.isdisjoint(instruction.operands):
+            behind.add(instruction)
+            if instruction.opcode == "select" and instruction.operands[0] in behind and any(
+                    source_of(o, lambda flow: flow.keeps_numbers) is constant for o in instruction.operands[1:]):
+                return True
+    return False
 
 
 def _all(results: Sequence[Sequence[Array]]) -> list[Array]:
@@ -140,15 +189,17 @@ class _Watch:
     """Collects makers of one kind, device by device; replaces what those at sites that `replaces` accepts make by 1,
     or, where it `saturates`, infinities by the largest number of their sign."""
 
-    def __init__(self, program: Program, kind: Kind, replaces: Callable[[Site], bool] | None = None,
-                 saturates: bool = False) -> None:
+    def __init__(self, program: Program, kind: Kind, replaces: Callable[[Site, Iterations], bool] | None = None,
+                 saturates: bool = False, since: Iterations = ()) -> None:
         self.program, self.kind, self.replaces, self.saturates = program, kind, replaces, saturates
+        #: moments before these iterations are not noted
+        self.since = since
         #: by device; each is a thread of its own
         self._makers: list[dict[Site, Maker]] = [{} for _ in range(program.devices)]
         #: inner instructions of folds that are still at work, by the fold's site; by device
         self._inner: list[dict[Site, tuple[Moment, int, Array]]] = [{} for _ in range(program.devices)]
         #: what holds such a value, on any device: where it stands, and in which iterations
-        self._holding: set[tuple[Site, tuple[int, ...]]] = set()
+        self._holding: set[tuple[Site, Iterations]] = set()
         self._has_others = program.devices > 1
 
     def merged(self) -> dict[Site, Maker]:
@@ -188,7 +239,7 @@ class _Watch:
         if inner is not None and not _is_simple(inner[0].path[-1].computation.instructions):
             blamed, number, marks = inner
         self._note(_site(blamed.path, blamed.instruction), blamed, number, marks, inner)
-        if self.replaces is None or not self.replaces(_site(blamed.path, blamed.instruction)):
+        if self.replaces is None or not self.replaces(*_time_of(blamed.path, blamed.instruction)):
             return moment.value
         return _replaced(moment.value, self.kind, made[1] if blamed is moment else None, self.saturates)
 
@@ -203,16 +254,20 @@ class _Watch:
     def _note(self, site: Site, moment: Moment, number: int, marks: Array,
               inner: tuple[Moment, int, Array] | None) -> None:
         makers = self._makers[moment.device]
-        known = makers.get(site)
+        known, iterations = makers.get(site), tuple(call.iteration for call in moment.path)
+        if iterations < self.since:
+            return
         if known is not None:
             known.times += 1
+            if len(known.moments) < _MOST_MOMENTS:
+                known.moments.append(iterations)
             return
         array = _leaves(moment.value)[number]
         makers[site] = Maker(
             self.kind, InstructionPlace(self.program.module, moment.instruction, moment.path),
             reason(moment.instruction, moment.operands, array, marks), tuple(moment.operands), moment.value,
             inner=inner[0].instruction if inner is not None and inner[0].instruction is not moment.instruction
-            else None, device=moment.device)
+            else None, device=moment.device, moments=[iterations])
 
 
 @dataclass
@@ -238,9 +293,38 @@ class _Trial:
             return True
         if work_time() > self.until:
             return None
-        watch = _Watch(self.program, kind, lambda other: other != site)
+        return self._stays(kind, lambda other, _: other != site)
+
+    def _stays(self, kind: Kind, replaces: Callable[[Site, Iterations], bool]) -> bool:
+        """Return True if a result keeps its kind where what is not finite is replaced at some sites."""
+        watch = _Watch(self.program, kind, replaces)
         results = _all(evaluate_program(self.program, self.arguments, watch))
         return any(bool(_marks(r, kind).any()) for r in results)
+
+    def occurrence(self, maker: Maker) -> Maker:
+        """Return a maker at its first moment without which no result shows what it made before; itself if unknown."""
+        site = _site(maker.place.path, maker.place.instruction)
+        if maker.reaches is not True or len(maker.moments) < 2:
+            return maker
+
+        def stays_until(number: int) -> bool:
+            last = maker.moments[number]
+            return self._stays(maker.kind, lambda other, time: other != site or time > last)
+
+        if stays_until(0):
+            return maker
+        low, high = 0, len(maker.moments) - 1
+        if maker.times > len(maker.moments) and not stays_until(high):
+            return maker
+        while high - low > 1 and work_time() < self.until:
+            middle = (low + high) // 2
+            low, high = (low, middle) if stays_until(middle) else (middle, high)
+        if high - low > 1:
+            return maker
+        look = _Watch(self.program, maker.kind, since=maker.moments[high])
+        evaluate_program(self.program, self.arguments, look)
+        found = look.merged().get(site)
+        return maker if found is None else replace(found, times=maker.times, reaches=True, dropped=high)
 
     def cause(self, maker: Maker, infinities: Sequence[tuple[Site, Maker]]) -> Maker | None:
         """The maker of an infinity without which this one makes no NaN."""
@@ -252,13 +336,17 @@ class _Trial:
         for saturates, (site, candidate) in itertools.product((False, True), tried):
             if work_time() > self.until:
                 return None
-            replace_ = _Watch(self.program, "infinity", partial(operator.eq, site), saturates)
+            replace_ = _Watch(self.program, "infinity", partial(_is_at, site), saturates)
             look = _Watch(self.program, "nan")
             evaluate_program(self.program, self.arguments, _both(replace_, look))
             still = look.merged().get(wanted)
             if still is None or still.times < maker.times:
                 return candidate
         return None
+
+
+def _is_at(site: Site, other: Site, iterations: Iterations) -> bool:
+    return site == other
 
 
 def _both(first: Callable[[Moment], Any], second: Callable[[Moment], Any]) -> Callable[[Moment], Any]:
@@ -274,7 +362,7 @@ def _is_exchange(instruction: HloInstruction) -> bool:
     return bool(flow_of(instruction).effect & (Effect.HOST | Effect.EXCHANGE | Effect.DEVICE))
 
 
-def _time_of(path: Path, instruction: HloInstruction) -> tuple[Site, tuple[int, ...]]:
+def _time_of(path: Path, instruction: HloInstruction) -> tuple[Site, Iterations]:
     return _site(path, instruction), tuple(call.iteration for call in path)
 
 

@@ -52,6 +52,16 @@ class LapackRoutine:
     #: results that hold vectors of which only the direction is defined, in columns and, with the same factors, in rows
     columns: tuple[int, ...] = ()
     rows: tuple[int, ...] = ()
+    #: what a positive status, its last result, says
+    failure: str = ""
+
+    def refusal(self, results: Sequence[Array]) -> str:
+        """Return what a call's status says in words; empty: it found what it was asked for, or has no status."""
+        status = np.asarray(results[-1])
+        if status.dtype.kind != "i" or not status.any():
+            return ""
+        first = int(status.flat[np.flatnonzero(status)[0]])
+        return self.failure.format(status=first) if first > 0 else "an operand has no value that it takes"
 
     def with_factors(self, results: Sequence[Array], factor: Callable[[Array], Array]) -> tuple[Array, ...]:
         """Return the results with other directions; `factor` gives numbers of size one for each vector of an array."""
@@ -70,6 +80,7 @@ class LapackRoutine:
 
 
 _ROUTINES: dict[str, LapackRoutine] = {}
+_NO_CONVERGENCE = "its iteration does not converge, or the matrix is not finite"
 _TARGET = re.compile(r"lapack_[sdcz](?P<routine>\w+)_ffi")
 _FIELD = re.compile(r"(\w+)\s*=\s*(-?\d+|true|false)")
 _WORDS = {"true": 1, "false": 0}
@@ -80,11 +91,11 @@ _WORK = 64
 
 
 def _routine(names: str, *ranks: int, error: LapackError = LapackError.OF_MATRICES, columns: tuple[int, ...] = (),
-             rows: tuple[int, ...] = ()) -> Callable[[Routine], Routine]:
-    """Declare what routines of those names do, the ranks of their operands, what they are off by and leave free."""
+             rows: tuple[int, ...] = (), failure: str = _NO_CONVERGENCE) -> Callable[[Routine], Routine]:
+    """Declare routines of those names: what they do, their operands' ranks, what they are off by, leave free, say."""
 
     def declare(function: Routine) -> Routine:
-        _ROUTINES.update(dict.fromkeys(names.split(), LapackRoutine(function, ranks, error, columns, rows)))
+        _ROUTINES.update(dict.fromkeys(names.split(), LapackRoutine(function, ranks, error, columns, rows, failure)))
         return function
 
     return declare
@@ -204,14 +215,15 @@ def _is_finite(a: Array) -> bool:
 # Factorisations
 
 
-@_routine("getrf", 2)
+@_routine("getrf", 2, failure="the matrix is singular: pivot {status} is zero")
 def _getrf(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """L and U with row exchanges; info is the number of the first pivot that is zero."""
     factors, pivots, info = _library("getrf", a)(a)
     return factors, pivots + 1, info
 
 
-@_routine("potrf", 2, error=LapackError.OF_ELEMENTS)
+@_routine("potrf", 2, error=LapackError.OF_ELEMENTS,
+          failure="the leading minor of order {status} is not positive definite")
 def _potrf(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """One triangle is replaced by Cholesky's factor; info is the order of the first minor that is not positive."""
     found: tuple[Any, ...] = _library("potrf", a)(a, lower=_letter(config, "uplo") == "L", clean=False)
@@ -357,7 +369,8 @@ def _trsm(a: Array, b: Array, *, config: Config, results: Any) -> tuple[Any, ...
         trans_a="NTC".index(_letter(config, "trans_x", "N")), diag=_letter(config, "diag", "N") == "U"),)
 
 
-@_routine("gtsv", 1, 1, 1, 2, error=LapackError.OF_ELEMENTS)
+@_routine("gtsv", 1, 1, 1, 2, error=LapackError.OF_ELEMENTS,
+          failure="the matrix is singular: pivot {status} is zero")
 def _gtsv(below: Array, middle: Array, above: Array, b: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """x of a x = b, of a tridiagonal a; its first element below the diagonal stands second. Source: LAPACK, ?gtsv."""
     sides = (below[1:], above[:-1]) if len(middle) > 1 else (below, above)

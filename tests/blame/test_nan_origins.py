@@ -208,3 +208,72 @@ def test_the_command(tmp_path, capsys) -> None:
         "nan", "l", "train.py", 7, 4)
     np.savez(arguments, arg0=np.float32([1, 1, 2, 3]))
     assert main(["isolate", "--nan", str(path), "--args", str(arguments)]) == 0
+
+
+@pytest.mark.parametrize(("start", "first", "dropped"), [(0, 0, 0), (1, 1, 1), (3, 3, 3), (4, 4, 4)])
+def test_the_occurrence_that_a_result_shows(start: int, first: int, dropped: int) -> None:
+    text = """HloModule m
+body {
+  s = (s32[], f32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[] get-tuple-element(s), index=1
+  sum = f32[] get-tuple-element(s), index=2
+  one = s32[] constant(1)
+  n = s32[] add(i, one)
+  f = f32[] convert(i)
+  d = f32[] subtract(f, x)
+  l = f32[] log(d)
+  start = s32[] constant(START)
+  keep = pred[] compare(i, start), direction=GE
+  zero = f32[] constant(0)
+  kept = f32[] select(keep, l, zero)
+  more = f32[] add(sum, kept)
+  ROOT t = (s32[], f32[], f32[]) tuple(n, x, more)
+}
+cond {
+  s = (s32[], f32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  end = s32[] constant(8)
+  ROOT r = pred[] compare(i, end), direction=LT
+}
+ENTRY main {
+  x = f32[] parameter(0)
+  z = s32[] constant(0)
+  o = f32[] constant(0)
+  t = (s32[], f32[], f32[]) tuple(z, x, o)
+  w = (s32[], f32[], f32[]) while(t), condition=cond, body=body
+  ROOT r = f32[] get-tuple-element(w), index=2
+}
+""".replace("START", str(start))
+    found = find_nonfinite(Program(parse(text)), [[np.float32(4.5)]])
+    maker = found.guilty[0]
+    assert maker.place.instruction.name == "l" and maker.place.path[-1].iteration == first
+    assert (maker.times, maker.dropped) == (5, dropped)
+    assert f"log of {first - 4.5}" in maker.reason.text
+
+
+CHOLESKY = """HloModule m
+ENTRY e {
+  a = f32[3,3]{0,1} parameter(0)
+  c = (f32[3,3]{0,1}, s32[]) custom-call(a), custom_call_target="lapack_spotrf_ffi",
+    operand_layout_constraints={f32[3,3]{0,1}}, api_version=API_VERSION_TYPED_FFI, backend_config={uplo = 76 : ui8}
+  factor = f32[3,3]{0,1} get-tuple-element(c), index=0
+  status = s32[] get-tuple-element(c), index=1
+  zero = s32[] constant(0)
+  is_good = pred[] compare(status, zero), direction=EQ
+  good = pred[3,3]{0,1} broadcast(is_good), dimensions={}
+  none = f32[] constant(nan)
+  nans = f32[3,3]{0,1} broadcast(none), dimensions={}
+  ROOT r = f32[3,3]{0,1} select(good, factor, nans)
+}
+"""
+
+
+def test_a_library_that_found_nothing_is_named_and_quoted() -> None:
+    matrix = np.float32([[1, 2, 0], [2, 1, 0], [0, 0, 1]])
+    maker = find_nonfinite(Program(parse(CHOLESKY)), [[matrix]]).guilty[0]
+    assert maker.place.instruction.name == "c"
+    assert "LAPACK says: the leading minor of order 2 is not positive definite; none gives NaN" in maker.reason.text
+    # The same constant, chosen by something else, is a constant.
+    other = CHOLESKY.replace("compare(status, zero), direction=EQ", "compare(zero, zero), direction=NE")
+    assert find_nonfinite(Program(parse(other)), [[matrix]]).guilty[0].place.instruction.name == "none"
