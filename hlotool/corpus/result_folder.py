@@ -37,6 +37,8 @@ RUN, PLAN, _LOCK = "run.json", "plan.parquet", ".lock"
 #: parts of a run; their numbers are the upper half of those of modules
 _MOST_PARTS = 1 << 30
 #: names of parts
+#: rows that a plan may have, whatever its size, and beyond that for each byte: every row names another input
+_FEW_ROWS, _ROWS_OF_A_BYTE = 1 << 20, 16
 _PART = re.compile(r"part-\d{6,}-[0-9a-f]{12}\.parquet")
 _HELP = "name a new folder for the results"
 #: rows of a group within a file: what a reader passes over or reads
@@ -177,13 +179,9 @@ class ResultFolder:
         data = self.folder.read(PLAN)
         if data is None:
             return {}
-        try:
-            table = _columns(data, "input", "part")
-            rows = zip(table["input"].to_pylist(), table["part"].to_pylist(), strict=True)
-            return {name: part for name, part in rows
-                    if isinstance(name, str) and isinstance(part, int) and 0 <= part < _MOST_PARTS}
-        except (library("pyarrow").ArrowException, KeyError, OSError, ValueError):
-            return {}
+        rows = zip(*_columns(data, _FEW_ROWS + _ROWS_OF_A_BYTE * len(data), "input", "part") or ((), ()), strict=True)
+        return {name: part for name, part in rows
+                if isinstance(name, str) and isinstance(part, int) and 0 <= part < _MOST_PARTS}
 
     def _plan(self) -> bytes:
         pa = library("pyarrow")
@@ -207,8 +205,12 @@ class ResultFolder:
         found = 0
         for part in self.parts:
             data = self.folder.read(f"{INPUTS.name}/{part.file}") if part.file in done else None
-            if data is not None:
-                found += sum(status != "ok" for status in _columns(data, "status")["status"].to_pylist())
+            if data is None:
+                continue
+            columns = _columns(data, len(part.inputs), "status")
+            if columns is None:
+                raise _other(self.folder, f"{INPUTS.name}/{part.file} in {self.folder.name} is no result of a run")
+            found += sum(status != "ok" for status in columns[0])
         return found
 
     @contextlib.contextmanager
@@ -258,9 +260,19 @@ def write_part(folder: ResultStore, task: Task, part: RunPart, tables: dict[str,
     return rows
 
 
-def _columns(data: bytes, *names: str) -> Any:
-    """Columns of a Parquet file, read without threads."""
-    return library("pyarrow.parquet").ParquetFile(io.BytesIO(data)).read(columns=list(names), use_threads=False)
+def _columns(data: bytes, most: int, *names: str) -> tuple[list[Any], ...] | None:
+    """Return columns of a Parquet file, read without threads; None where it is none, or has more than `most` rows.
+
+    A few bytes can hold the same row any number of times.
+    """
+    try:
+        file = library("pyarrow.parquet").ParquetFile(io.BytesIO(data))
+        if file.metadata.num_rows > most:
+            return None
+        table = file.read(columns=list(names), use_threads=False)
+        return tuple(table[name].to_pylist() for name in names)
+    except (library("pyarrow").ArrowException, KeyError, OSError, ValueError):
+        return None
 
 
 def _parquet(table: Any) -> bytes:

@@ -10,6 +10,7 @@ import io
 import math
 import os
 import re
+import warnings
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,7 +38,9 @@ def read_array_file(source: str | Path | bytes, filename: str = "") -> dict[str,
     if not isinstance(source, bytes) and str(source).endswith(".safetensors"):
         return _safetensors(str(source))
     try:
-        with io.BytesIO(source) if isinstance(source, bytes) else open_regular(source) as file:
+        with io.BytesIO(source) if isinstance(source, bytes) else open_regular(source) as file, \
+                warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # about a header as Python 2 wrote it, which is read as well
             return _arrays(file, name)
     except HloError:
         raise

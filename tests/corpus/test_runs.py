@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -337,6 +339,35 @@ def test_a_plan_that_is_none_is_made_again(tmp_path: Path, plan: str) -> None:
         pq.write_table(table, out / "plan.parquet")
     run(FAULTS, folder, out=out)
     assert statuses(out) == {"m0": ("ok", None), "m1": ("ok", None)} and len(rows(out, "costs")) == 2
+
+
+def _bomb(*names: str) -> bytes:
+    """A table of 80 million equal rows in half a megabyte."""
+    sink, count = io.BytesIO(), 1 << 22
+    columns = {"input": pa.array(["x"]), "part": pa.array([1], pa.int32()), "status": pa.array(["ok"])}
+    group = pa.table({n: pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int8)), columns[n]) for n in names})
+    with pq.ParquetWriter(sink, group.schema, compression="zstd") as writer:
+        for _ in range(20):
+            writer.write_table(group)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("name", ["inputs", "plan"])
+@pytest.mark.parametrize("kind", ["garbage", "bomb"])
+def test_tables_of_somebody_else_are_refused_or_made_again(tmp_path: Path, name: str, kind: str) -> None:
+    folder, out = folder_of(tmp_path, "m0", "m1"), tmp_path / "out"
+    run(FAULTS, folder, out=out)
+    file = next((out / "inputs").iterdir()) if name == "inputs" else out / "plan.parquet"
+    names = ("status",) if name == "inputs" else ("input", "part")
+    file.write_bytes(b"garbage" if kind == "garbage" else _bomb(*names))
+    assert file.stat().st_size < 1 << 20
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if name == "inputs":
+        with pytest.raises(hlotool.HloError, match="is no result of a run"):
+            run(FAULTS, folder, out=out)
+    else:
+        run(FAULTS, folder, out=out)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 20  # KiB
 
 
 def test_addresses_are_read_and_written_through_fsspec(tmp_path: Path) -> None:

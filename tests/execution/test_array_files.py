@@ -83,6 +83,12 @@ def test_what_grows_more_than_files_do_is_refused(monkeypatch: pytest.MonkeyPatc
     assert not read_array_file(plain.getvalue(), "x.npz")["x"].any()
 
 
+def test_a_header_of_python_2_is_read_without_a_word(recwarn: pytest.WarningsRecorder) -> None:
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2L,), }".ljust(117) + b"\n"
+    data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(8)
+    assert read_array_file(data, "x.npy")[""].shape == (2,) and not recwarn.list
+
+
 def test_good_files_are_arrays() -> None:
     out = io.BytesIO()
     np.savez(out, arg2=np.array([2]), arg10=np.array([10]), arg02=np.array([2.5]), **{"a\u00b2": np.array([0])})
