@@ -87,7 +87,7 @@ def open_regular(path: str | Path, found_in: str | None = None) -> BufferedReade
     if problem := _problem_of(handle, path, found_in):
         os.close(handle)
         raise problem
-    return open(handle, "rb", closefd=True)
+    return open(path, "rb", opener=lambda name, flags: handle)  # under its name, which tells how it is compressed
 
 
 def _problem_of(handle: int, path: str | Path, found_in: str | None) -> OSError | None:

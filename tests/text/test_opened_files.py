@@ -121,6 +121,11 @@ def test_a_pipe_without_a_name_ends_with_its_writer() -> None:
     os.close(reading)
 
 
+def test_an_opened_file_has_its_name(folder: pathlib.Path) -> None:
+    with open_regular(folder / "inner" / "m.hlo", str(folder)) as stream:
+        assert os.fspath(stream.name) == str(folder / "inner" / "m.hlo") and stream.read() == TEXT.encode()
+
+
 def test_what_is_no_regular_file_is_refused(tmp_path: pathlib.Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path, pathlib.Path(os.devnull)):
@@ -194,6 +199,7 @@ PLAIN = {
     "process/own_files.py:read_plain": "looks at what it opened",
     "process/reaper.py:descendants": "of the system",
     "process/work_clock.py:_times": "of the system",
+    "text/folder_files.py:open_regular": "looks at what it opened",
     "view/playground/page_files.py:packed_tool": "our own code",
 }
 
