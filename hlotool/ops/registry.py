@@ -262,7 +262,7 @@ def value_of(instruction: HloInstruction, name: str) -> Any:
 
 #: what every instruction may carry besides the attributes of its operation; XLA: HloParserImpl::ParseInstructionRhs
 COMMON_ATTRIBUTES = frozenset((
-    "sharding", "frontend_attributes", "parameter_replication", "control-predecessors", "metadata", "backend_config",
+    "sharding", "frontend_attributes", "control-predecessors", "metadata", "backend_config",
     "statistics", "origin", "debug_attributes"))
 
 _CONSTRAINT = re.compile(r"^ *+C(\d++) ++(.++(?:\n {4,}+.++)*+)", re.M)

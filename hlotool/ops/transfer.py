@@ -314,8 +314,7 @@ def infeed(token: Any, *, infeed_config: str = "", shape: Shape, world: Any) -> 
 def outfeed_shape(operand: Shape, token: Shape, *, outfeed_shape: Shape | None = None) -> Shape:
     """Constraints 1 and 2 of outfeed."""
     _require_token(token, "outfeed-c1", "the second operand")
-    require(outfeed_shape is None or outfeed_shape.compatible(operand)
-            or outfeed_shape.compatible(Shape.tuple(operand)), "outfeed-c2",
+    require(outfeed_shape is None or outfeed_shape.compatible(operand), "outfeed-c2",
             f"outfeed_shape is {outfeed_shape}, the operand is {operand.text(False)}", attribute="outfeed_shape")
     return TOKEN_SHAPE
 

@@ -98,7 +98,11 @@ def fits_origin(text: str, shape: Shape) -> bool:
     return end < 0 or _same_tree(found, shape)
 
 
-def _tree(tokens: list[str], at: int) -> tuple[int, list[object] | None]:
+#: what stands in a tree for a leaf that XLA's parser refuses
+_NO_TREE = "no tree"
+
+
+def _tree(tokens: list[str], at: int) -> tuple[int, list[object] | str | None]:
     """Return the tree at a token: a list for each `( ... )`, None for a leaf; the end is -1 for what is no tree."""
     if tokens[at:at + 1] == ["("]:
         members: list[object] = []
@@ -117,7 +121,7 @@ def _tree(tokens: list[str], at: int) -> tuple[int, list[object] | None]:
         while at < len(tokens):
             depth += {"{": 1, "}": -1}.get(tokens[at], 0)
             if depth == 1 and tokens[at] == ",":  # a leaf is a name, and an index in braces behind it
-                break
+                return len(tokens), _NO_TREE
             at += 1
             if not depth:
                 return at, None
@@ -126,7 +130,7 @@ def _tree(tokens: list[str], at: int) -> tuple[int, list[object] | None]:
 
 def _same_tree(tree: object, shape: Shape) -> bool:
     if not isinstance(tree, list):
-        return not shape.is_tuple
+        return not shape.is_tuple and tree is not _NO_TREE
     return shape.is_tuple and len(tree) == len(shape.elements) and all(map(_same_tree, tree, shape.elements))
 
 

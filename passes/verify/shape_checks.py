@@ -62,6 +62,10 @@ def _split_messages(shape: Shape, layout: Layout) -> Iterator[str]:
             yield f"split indices {split.indices} must rise and lie inside dimension {split.dimension}"
 
 
+#: a number of devices that no signed integer of 64 bits holds
+_TOO_MANY = 2**63
+
+
 def verify_sharding(instruction: HloInstruction, partitions: int) -> Iterator[Problem]:
     """Report faults of an instruction's sharding. Source: XLA, HloSharding::Validate."""
     sharding = instruction.attributes.get("sharding")
@@ -100,6 +104,10 @@ def _mesh_messages(sharding: Sharding, mesh: Mesh, shape: Shape, partitions: int
     if mesh.maximal_device is not None:
         yield from _maximal_messages(mesh.maximal_device, partitions)
         return
+    for name, size in mesh.axes:
+        if size >= _TOO_MANY:
+            yield f"the axis {name!r} of the mesh has size {size}, which does not fit in 64 bits"
+            return
     sizes = dict(mesh.axes)
     apart = (*sharding.manual_axes, *(a for d in sharding.dim_shardings for a in d.axes))
     if all(sizes.get(axis.name, 1) == 1 or axis.size == 1 for axis in apart):
