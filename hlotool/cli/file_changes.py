@@ -58,10 +58,10 @@ def watched(paths: Sequence[str], program: str) -> int:
         return 2
     # Editors write another file and rename it: the folder notices that, the file that was there does not.
     folders = {path if path.is_dir() else path.parent for path in given}
-    wanted = {path.resolve() for path in given}
+    wanted = {Path(os.path.realpath(path)) for path in given}
 
     def counts(_: object, changed: str) -> bool:
-        place = Path(changed).resolve()
+        place = Path(os.path.realpath(changed))
         return place in wanted or any(folder in wanted for folder in place.parents)
 
     is_first = True

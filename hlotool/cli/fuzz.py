@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import signal
 import sys
 import threading
@@ -107,7 +108,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     from hlotool.execution import executor_name
     from hlotool.fuzzing import NO_DUMPS, Plan
 
-    dumps = tuple(str(f.resolve()) for given in args.dumps for f in _files(Path(given)))[:_MOST_DUMPS]
+    dumps = tuple(os.path.realpath(f) for given in args.dumps for f in _files(Path(given)))[:_MOST_DUMPS]
     if args.dumps and not dumps:
         raise HloError([Diagnostic(NO_DUMPS, f"{args.dumps[0]} holds no file that ends with {' or '.join(_SUFFIXES)}",
                                    filename=args.dumps[0])])

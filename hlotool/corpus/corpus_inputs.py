@@ -58,8 +58,10 @@ class CorpusInput:
         """The bytes. Raises HloError (R001, R003, R170, R174)."""
         if self.problem:
             raise _problem(NOT_LISTED, self.problem, self.name)
-        if (self.protocol, self.member, self.folder) == ("file", "", None):
-            return bytes_of(Path(self.path))  # somebody named it, so it may be a pipe
+        # Somebody named it, so it may be a pipe; but a child that reads it has other open files than its user's shell.
+        is_open_file = os.path.realpath(self.path).startswith(("/dev/", "/proc/"))
+        if (self.protocol, self.member, self.folder) == ("file", "", None) and not is_open_file:
+            return bytes_of(Path(self.path))
         try:
             with self._opened() as stream:
                 return read_stream(stream, self.name, min(MOST_BYTES, most_grown(self.packed)) if self.member else None)
