@@ -4,12 +4,15 @@
         hlo_check(step, parameters, batch)                    # fails with frames at the lines of step
         hlo_golden(jax.jit(step).lower(parameters, batch))    # golden/test_step.hlo, which --update-hlo writes
 
+    def test_communication(hlo_collectives):
+        hlo_collectives(step, {"all-reduce": 1}, parameters, batch)     # compiles step for them
+
 Nothing of hlotool is imported before a test asks for a fixture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -54,3 +57,16 @@ def hlo_golden(request: pytest.FixtureRequest) -> Callable[..., None]:
         assert_same_hlo(program, folder / f"{file}.hlo", update=should_write, layouts=layouts)
 
     return compared
+
+
+@pytest.fixture
+def hlo_collectives() -> Callable[..., None]:
+    """Fail unless a program has so many collectives of each kind, as `hlotool.testing.assert_collectives` has it."""
+
+    def counted(program: Any, expected: Mapping[str, int], *arguments: Any) -> None:
+        from hlotool.testing import assert_collectives
+
+        __tracebackhide__ = True
+        assert_collectives(program, expected, *arguments)
+
+    return counted

@@ -31,6 +31,7 @@ from hlotool.ir.dtypes import BARE_TYPES, DTYPES, LATER_TYPE_WORDS, DType, dtype
 from hlotool.ir.free_names import sanitized_name, unique_name
 from hlotool.ir.gc_pause import no_collection
 from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound, wrong_part
+from hlotool.ir.lazy_names import lazily
 from hlotool.ir.literals import ELIDED_ADVICE, Literal, may_be_elided
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_html_printer, set_printer
 from hlotool.ir.placement import NoPlacementError, Placement, placement_of, replicated
@@ -119,6 +120,7 @@ __all__ = [
     "is_sound",
     "is_type_word",
     "kind_of",
+    "lazily",
     "line_starts",
     "may_be_elided",
     "mesh_problem",

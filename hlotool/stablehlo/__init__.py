@@ -5,8 +5,9 @@ Importing this room imports no jaxlib, and of its files those whose names are us
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from hlotool.ir import lazily
 
 if TYPE_CHECKING:
     from hlotool.stablehlo.any_source import in_file, module_of_input, read, read_all
@@ -32,8 +33,7 @@ __all__ = [
     "write_artifact",
 ]
 
-#: file -> the names that are taken from it
-_FILES = {
+__getattr__ = lazily(__name__, {
     "any_source": ("in_file", "module_of_input", "read", "read_all"),
     "artifact": ("artifact_versions", "read_artifact", "without_chlo", "write_artifact"),
     "bytecode": ("to_bytecode",),
@@ -48,12 +48,4 @@ _FILES = {
     "options": ("LiftOptions",),
     "simpler_operations": ("in_simpler_operations",),
     "single_operands": ("with_single_operands",),
-}
-
-
-def __getattr__(name: str) -> Any:
-    for file, names in _FILES.items():
-        if name in names:
-            found = globals()[name] = getattr(importlib.import_module(f"hlotool.stablehlo.{file}"), name)
-            return found
-    raise AttributeError(f"module 'hlotool.stablehlo' has no attribute {name!r}")
+})

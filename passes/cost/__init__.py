@@ -4,7 +4,9 @@ from hlotool.passes.cost.communication import (
     TRANSFER_GROUPINGS,
     UNPARTITIONED,
     Transfer,
+    every_transfer,
     has_to_be_partitioned,
+    is_collective,
     sent_by,
     transfers,
 )
@@ -15,7 +17,8 @@ from hlotool.passes.cost.rooflines import Device, Roofline, RowTime, devices, ro
 from hlotool.passes.trip_counts import noted_trip_count, trip_count
 
 __all__ = [
-    "GROUPINGS", "OPEN_SHAPES", "TRANSFER_GROUPINGS", "UNPARTITIONED", "CostReport", "CostRow", "Device", "LiveBuffer",
-    "ModuleCost", "PeakMemory", "Roofline", "RowTime", "Transfer", "cost", "devices", "has_to_be_partitioned",
-    "module_cost", "noted_trip_count", "peak_memory", "roofline", "sent_by", "transfers", "trip_count", "uncounted",
+    "GROUPINGS", "OPEN_SHAPES", "TRANSFER_GROUPINGS", "UNPARTITIONED", "CostReport", "CostRow", "Device",
+    "LiveBuffer", "ModuleCost", "PeakMemory", "Roofline", "RowTime", "Transfer", "cost", "devices",
+    "every_transfer", "has_to_be_partitioned", "is_collective", "module_cost", "noted_trip_count", "peak_memory",
+    "roofline", "sent_by", "transfers", "trip_count", "uncounted",
 ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from hlotool.ir import KINDS, HloInstruction, HloModule, Mesh, ReplicaGroups, Sharding, UnlistedDevicesError
-from hlotool.ops import device_group_sizes, device_groups, device_pairs
+from hlotool.ops import FREE, device_group_sizes, device_groups, device_pairs
 from hlotool.passes.cost.group_axes import axes_of_groups, axes_of_pairs, meshes_of
 from hlotool.passes.cost.module_costs import GROUPINGS, CostRow, ModuleCost, name_of_row
 from hlotool.text import print_value
@@ -47,17 +47,31 @@ def transfers(cost: ModuleCost) -> list[Transfer]:
     All-reduce sends 2 (n - 1) / n of its operands, all-gather (n - 1) / n of its result, reduce-scatter and all-to-all
     (n - 1) / n of their operands, the others their operands: what a ring of n devices needs at least.
     """
-    meshes = meshes_of(cost.module)
-    found = [_transfer(cost.module, row, meshes) for row in cost.rows
-             if row.instruction.opcode.removesuffix("-start") in _SENT]
-    return sorted(found, key=lambda t: -t.total)
+    return sorted(_transfers(cost.module, cost.rows), key=lambda t: -t.total)
+
+
+def every_transfer(cost: ModuleCost) -> list[Transfer]:
+    """Return every collective of a module; those in branches that are not counted, with no execution."""
+    counted = {row.instruction for row in cost.rows}
+    others = [CostRow(i, c, 0, FREE) for c in cost.module.computations for i in c.instructions if i not in counted]
+    return _transfers(cost.module, [*cost.rows, *others])
+
+
+def is_collective(opcode: str) -> bool:
+    """Return True for operations in which devices send each other something, and what begins such."""
+    return opcode.removesuffix("-start") in _SENT
+
+
+def _transfers(module: HloModule, rows: Iterable[CostRow]) -> list[Transfer]:
+    meshes = meshes_of(module)
+    return [_transfer(module, row, meshes) for row in rows if is_collective(row.instruction.opcode)]
 
 
 def has_to_be_partitioned(cost: ModuleCost) -> bool:
     """Return True if values are sharded over several devices, and no collective carries that out."""
     module = cost.module
     if int(module.attributes.get("num_partitions", 1)) < 2 or any(
-            row.instruction.opcode.removesuffix("-start") in _SENT for row in cost.rows):
+            is_collective(row.instruction.opcode) for row in cost.rows):
         return False
     shardings = (i.attributes.get("sharding") for i in module.instructions())
     return any(s.kind in ("tiled", "named") for sharding in shardings if isinstance(sharding, Sharding)

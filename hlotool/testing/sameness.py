@@ -1,13 +1,4 @@
-"""Assertions for tests: programs compute the same, on every executor, or are what a file says.
-
-    from hlotool.testing import assert_same, assert_same_hlo
-
-    def test_my_pass():
-        assert_same(before, after)
-
-    def test_what_is_lowered():
-        assert_same_hlo(jax.jit(step).lower(x), "golden/step.hlo")       # HLOTOOL_UPDATE=1 writes the file anew
-"""
+"""Two programs compute the same, on every executor, or a program is what a file says."""
 
 from __future__ import annotations
 
@@ -15,7 +6,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-__all__ = ["assert_same", "assert_same_hlo"]
 #: the environment's switch that lets assert_same_hlo write what it is given
 _UPDATE = "HLOTOOL_UPDATE"
 #: differences that a message shows
