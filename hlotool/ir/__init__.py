@@ -1,61 +1,67 @@
 """The module in memory: instructions, shapes, literals, attribute values, source positions."""
 
-from hlotool.ir.attribute_types import SEVERAL_KINDS, TYPES
-from hlotool.ir.attributes import (
-    KINDS,
-    NO_ATTRIBUTES,
-    Aliasing,
-    Attributes,
-    BackendConfig,
-    BufferDonor,
-    ConvolutionDimensions,
-    Domain,
-    EntryLayout,
-    FrontendAttributes,
-    Kind,
-    Metadata,
-    OperandSparsity,
-    Padding,
-    PaddingDimension,
-    Raw,
-    ReadMetadata,
-    ResultAccuracy,
-    SliceDimension,
-    Sparsity,
-    Statistics,
-    Window,
-    WindowDimension,
-    kind_of,
-)
-from hlotool.ir.dtypes import BARE_TYPES, DTYPES, LATER_TYPE_WORDS, DType, dtype_of_numpy, is_type_word
-from hlotool.ir.free_names import sanitized_name, unique_name
-from hlotool.ir.gc_pause import no_collection
-from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound, wrong_part
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from hlotool.ir.lazy_names import lazily
-from hlotool.ir.literals import ELIDED_ADVICE, Literal, may_be_elided
-from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_html_printer, set_printer
-from hlotool.ir.placement import NoPlacementError, Placement, placement_of, replicated
-from hlotool.ir.shapes import COMBINE, UNBOUNDED, Layout, Shape, SplitConfig
-from hlotool.ir.sharding import (
-    AxisRef,
-    DimSharding,
-    IotaTile,
-    Mesh,
-    ReplicaGroups,
-    Sharding,
-    UnlistedDevicesError,
-    mesh_problem,
-)
-from hlotool.ir.source import Position, Source, Span, line_starts, moved_starts
-from hlotool.ir.walk import (
-    called_by,
-    callees_before_callers,
-    callees_first,
-    cycles,
-    post_order,
-    reachable,
-    recursions,
-)
+
+if TYPE_CHECKING:
+    from hlotool.ir.attribute_types import SEVERAL_KINDS, TYPES
+    from hlotool.ir.attributes import (
+        KINDS,
+        NO_ATTRIBUTES,
+        Aliasing,
+        Attributes,
+        BackendConfig,
+        BufferDonor,
+        ConvolutionDimensions,
+        Domain,
+        EntryLayout,
+        FrontendAttributes,
+        Kind,
+        Metadata,
+        OperandSparsity,
+        Padding,
+        PaddingDimension,
+        Raw,
+        ReadMetadata,
+        ResultAccuracy,
+        SliceDimension,
+        Sparsity,
+        Statistics,
+        Window,
+        WindowDimension,
+        kind_of,
+    )
+    from hlotool.ir.dtypes import BARE_TYPES, DTYPES, LATER_TYPE_WORDS, DType, dtype_of_numpy, is_type_word
+    from hlotool.ir.free_names import sanitized_name, unique_name
+    from hlotool.ir.gc_pause import no_collection
+    from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound, wrong_part
+    from hlotool.ir.literals import ELIDED_ADVICE, Literal, may_be_elided
+    from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_html_printer, set_printer
+    from hlotool.ir.placement import NoPlacementError, Placement, placement_of, replicated
+    from hlotool.ir.shapes import COMBINE, UNBOUNDED, Layout, Shape, SplitConfig
+    from hlotool.ir.sharding import (
+        AxisRef,
+        DimSharding,
+        IotaTile,
+        Mesh,
+        ReplicaGroups,
+        Sharding,
+        UnlistedDevicesError,
+        mesh_problem,
+    )
+    from hlotool.ir.source import Position, Source, Span, line_starts, moved_starts
+    from hlotool.ir.walk import (
+        called_by,
+        callees_before_callers,
+        callees_first,
+        cycles,
+        post_order,
+        reachable,
+        recursions,
+    )
 
 __all__ = [
     "BARE_TYPES",
@@ -137,3 +143,24 @@ __all__ = [
     "unique_name",
     "wrong_part",
 ]
+
+__getattr__ = lazily(__name__, {
+    "attribute_types": ("SEVERAL_KINDS", "TYPES"),
+    "attributes": ("KINDS", "NO_ATTRIBUTES", "Aliasing", "Attributes", "BackendConfig", "BufferDonor",
+        "ConvolutionDimensions", "Domain", "EntryLayout", "FrontendAttributes", "Kind", "Metadata",
+        "OperandSparsity", "Padding", "PaddingDimension", "Raw", "ReadMetadata", "ResultAccuracy", "SliceDimension",
+        "Sparsity", "Statistics", "Window", "WindowDimension", "kind_of"),
+    "dtypes": ("BARE_TYPES", "DTYPES", "LATER_TYPE_WORDS", "DType", "dtype_of_numpy", "is_type_word"),
+    "free_names": ("sanitized_name", "unique_name"),
+    "gc_pause": ("no_collection",),
+    "integrity": ("Flaw", "flaws", "foreign_operands", "is_sound", "wrong_part"),
+    "literals": ("ELIDED_ADVICE", "Literal", "may_be_elided"),
+    "module": ("HloComputation", "HloInstruction", "HloModule", "set_html_printer", "set_printer"),
+    "placement": ("NoPlacementError", "Placement", "placement_of", "replicated"),
+    "shapes": ("COMBINE", "UNBOUNDED", "Layout", "Shape", "SplitConfig"),
+    "sharding": ("AxisRef", "DimSharding", "IotaTile", "Mesh", "ReplicaGroups", "Sharding", "UnlistedDevicesError",
+        "mesh_problem"),
+    "source": ("Position", "Source", "Span", "line_starts", "moved_starts"),
+    "walk": ("called_by", "callees_before_callers", "callees_first", "cycles", "post_order", "reachable",
+        "recursions"),
+})
