@@ -94,7 +94,8 @@ def test_none_larger_than_a_size() -> None:
         assert_no(LOOP, "while")
 
 
-@pytest.mark.parametrize(("text", "size"), [("64MB", 64 * 10**6), ("64MiB", 64 << 20), ("1.5 kB", 1500), ("7", 7)])
+@pytest.mark.parametrize(("text", "size"), [("64MB", 64 * 10**6), ("64MiB", 64 << 20), ("1.5 kB", 1500), ("7", 7),
+                                            ("9" * 400 + "TB", int("9" * 400) * 10**12)])
 def test_sizes(text: str, size: int) -> None:
     assert size_of(text) == size
 
@@ -102,6 +103,13 @@ def test_sizes(text: str, size: int) -> None:
 def test_a_size_that_is_none() -> None:
     with pytest.raises(ValueError, match="no size such as 64MB"):
         assert_no(LOOP, "all-gather", larger_than="many")
+
+
+def test_what_has_an_open_size_may_be_larger() -> None:
+    text = ("HloModule m\nENTRY e {\n  x = f32[?] parameter(0)\n"
+            "  ROOT c = f32[?] collective-permute(x), source_target_pairs={{0,1}}\n}\n")
+    with pytest.raises(AssertionError, match="1 collective-permute larger than 64 MB"):
+        assert_no(text, "collective-permute", larger_than="64MB")
 
 
 def test_a_program_that_has_still_to_be_partitioned_has_no_answer() -> None:

@@ -6,10 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, define, format_bytes
-from hlotool.ir import HloComputation, HloInstruction, HloModule
+from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule
 from hlotool.passes.cost import (
     UNPARTITIONED,
     Transfer,
@@ -25,7 +26,7 @@ TO_BE_PARTITIONED = define("T107", "to-be-partitioned", "collectives are asked f
                                                         "partitioned")
 #: records that a message shows
 SHOWN = 20
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)(i?)B?")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)(i?)B?", re.ASCII)
 _POWERS = " kMGT"
 
 
@@ -105,13 +106,15 @@ def assert_no(program: Any, kind: str, *arguments: Any, larger_than: int | str =
     """Raise AssertionError if a program has an instruction of an opcode, a collective or any other.
 
     `larger_than` leaves out those with results of at most so many bytes: a number, or "64MB" (millions) or "64MiB".
+    What has an open size (`?`) may be larger, and counts.
     With `arguments`, `program` is a function of JAX, which is compiled for them. Raises HloError as `collectives` does
     and ValueError for a size that is none.
     """
     __tracebackhide__ = True
     most, opcode = size_of(larger_than), _opcode(kind)
     module = read_compiled(program, arguments)
-    found = [i for i in module.instructions() if i.opcode.removesuffix("-start") == opcode and _result(i) > most]
+    found = [i for i in module.instructions() if i.opcode.removesuffix("-start") == opcode and (
+        _result(i) > most or any(UNBOUNDED in s.dims for _, s in i.shape.leaves()))]
     if not found and is_collective(opcode):
         collectives(module)  # raises for a program that has still to be partitioned
     if found:
@@ -141,7 +144,8 @@ def size_of(text: int | str) -> int:
     if found is None:
         raise ValueError(f"{text!r} is no size such as 64MB or 64MiB")
     power = _POWERS.index(found[2].replace("K", "k") or " ")
-    return round(float(found[1]) * float(1024 if found[3] else 1000) ** power)
+    unit: int = (1024 if found[3] else 1000) ** power
+    return round(Fraction(found[1]) * unit)
 
 
 def described(module: HloModule, instruction: HloInstruction) -> str:

@@ -14,7 +14,7 @@ from hlotool.testing.counted_collectives import described, listed
 _NARROW = ("bf16", "f16")
 
 
-def assert_fused(program: Any, *opcodes: str, together: bool = False) -> None:
+def assert_fused(program: Any, opcode: str, *opcodes: str, together: bool = False) -> None:
     """Raise AssertionError unless all instructions of these opcodes stand in fusions.
 
     With `together`, unless one fusion holds all of the opcodes. A program that has none of an opcode fails as well:
@@ -22,8 +22,8 @@ def assert_fused(program: Any, *opcodes: str, together: bool = False) -> None:
     """
     __tracebackhide__ = True
     module = read(program)
-    wanted = [opcode.replace("_", "-") for opcode in opcodes]
-    missing = [opcode for opcode in wanted if not module.find_all(opcode)]
+    wanted = [o.replace("_", "-") for o in (opcode, *opcodes)]
+    missing = [o for o in wanted if not module.find_all(o)]
     if missing:
         raise AssertionError(f"the program has no {' and no '.join(missing)}, fused or not")
     fused = _fused(module)
@@ -31,7 +31,7 @@ def assert_fused(program: Any, *opcodes: str, together: bool = False) -> None:
     if outside:
         raise AssertionError("\n".join([f"{len(outside)} of {len(module.find_all(*wanted))} instructions are not fused",
                                         *listed(described(module, i) for i in outside)]))
-    if together and not any(all(_holds(fusion, opcode) for opcode in wanted) for fusion in module.find_all("fusion")):
+    if together and not any(all(_holds(fusion, o) for o in wanted) for fusion in module.find_all("fusion")):
         raise AssertionError("\n".join([f"no fusion holds all of {', '.join(wanted)}", *listed(
             f"fusion {f.name} holds {', '.join(o for o in wanted if _holds(f, o)) or 'none'}"
             for f in module.find_all("fusion") if any(_holds(f, o) for o in wanted))]))
@@ -50,12 +50,14 @@ def assert_donated(program: Any, *parameters: int | str) -> None:
     unknown = [p for p in parameters if p not in numbers]
     if unknown:
         raise ValueError(f"the program has no parameter {unknown[0]}; it has {', '.join(p.name for p in entry)}")
+    if not entry:
+        raise AssertionError("the program has no parameters")
     donated = {row.parameter for name in ("input_output_alias", "buffer_donor")
                for row in module.attributes.get(name, ())}
-    kept = [p for n, p in enumerate(entry) if n not in donated
-            and (not parameters or n in {numbers[p] for p in parameters})]
+    asked = {numbers[p] for p in parameters} or set(numbers.values())
+    kept = [p for n, p in enumerate(entry) if n in asked - donated]
     if kept:
-        raise AssertionError("\n".join([f"{len(kept)} of {len(parameters) or len(entry)} parameters are not donated",
+        raise AssertionError("\n".join([f"{len(kept)} of {len(asked)} parameters are not donated",
                                         *listed(described(module, p) for p in kept)]))
 
 
