@@ -75,6 +75,9 @@ Function: TypeAlias = Callable[..., Any]
 
 #: operations of which several make one sum
 _SUMS = frozenset({"add", "subtract"})
+#: what samples make of a library's results where the routine loses its way: any numbers of that size, the large ones
+#: alone, infinities, none, a share of the largest number
+_BEYOND: tuple[str | float, ...] = ("any", "large", "any", math.inf, math.nan, -math.inf, 2.0**-2, -2.0**-2)
 #: samples from that number on have vectors of libraries in another direction: enough others are asked before
 _FREE_FROM = 5
 #: last places, and the share of a sum, by which `Draws.ENLARGED` moves what rounds
@@ -490,7 +493,11 @@ class RandomRounding:
             moved = [v * (1 + self._uniform(v) * unit_of(s.dtype) * share) if is_real(s) else v
                      for v, s in zip(map(widened, values, shapes), shapes, strict=True)]
             try:
-                found = own(function(*moved, **_wide_keywords(keywords, shape)), shape)
+                exact = function(*moved, **_wide_keywords(keywords, shape))
+                if self._flushes and instruction.opcode == "fft":  # products that are no normal numbers are lost
+                    exact = exact + self._uniform(exact) * 2.0 ** least_exponent(shape.dtype.component) * max(
+                        shapes[0].size, shape.size)
+                found = own(exact, shape)
                 reals = [np.abs(m) for m, s in zip(moved, shapes, strict=True) if is_real(s)]
                 # A norm that overflows leaves everything open; so does NaN, which a factorisation stops at.
                 size = max((float(np.nan_to_num(np.sum(a), nan=np.inf)) for a in reals), default=0.0)
@@ -530,7 +537,7 @@ class RandomRounding:
                 if not all(float(np.sum(sizes)) <= most for sizes in reals) and (self._turn // 2 % 2 or not all(
                         np.isfinite(sizes).all() for sizes in reals)):
                     return _each_leaf(instruction.shape, found, lambda value, shape: self._anything(value)
-                                      if is_real(shape) else np.full_like(value, self._turn // 6 % 2))
+                                      if is_real(shape) else np.full_like(value, self._turn // 12 % 2))
                 # Where products of two elements are no normal numbers, a processor that flushes those loses its way.
                 least = min(2.0 ** least_exponent(s.dtype) for s in shapes if is_real(s))
                 if self._flushes and any(((a != 0) & ((a < math.sqrt(least)) | (a > math.sqrt(most) / 2))).any()
@@ -547,13 +554,16 @@ class RandomRounding:
         return np.asarray(factors).astype(like.dtype)
 
     def _any_of_size(self, found: Array, shape: Shape) -> Array:
-        """Numbers about as large as those of an array, or none."""
+        """Numbers about as large as those of an array, or the large ones alone, infinities or none."""
         if not is_real(shape):
             return found
         wide = widened(found, shape)
         most = np.max(np.abs(wide), where=np.isfinite(wide), initial=0.0)
-        end = (None, None, np.nan, np.inf)[self._turn // 2 % 4]
-        return np.full_like(found, end) if end is not None else own(2 * most * self._uniform(wide), shape)
+        way = _BEYOND[self._turn // 2 % len(_BEYOND)]
+        if isinstance(way, float):
+            return np.full_like(found, way * largest(shape.dtype) if math.isfinite(way) else way)
+        made = 2 * most * self._uniform(wide) if way == "any" else np.where(np.abs(wide) > most / 2, wide, 0)
+        return own(made, shape)
 
     def _share_of_operands(self) -> float:
         """The units by which operands of a backward stable operation are off."""

@@ -120,10 +120,12 @@ def lapack_routine(target: str) -> LapackRoutine | None:
 def error_sizes(error: LapackError, array: Array, layout: Shape) -> Array:
     """Return the size by which each element of an operand or result is off, in roundings of its type."""
     sizes = np.abs(array).astype(np.float64)
-    if error is LapackError.OF_ELEMENTS or array.ndim < 2:
+    if error is LapackError.OF_ELEMENTS or not array.ndim:
         return sizes
-    rank, minor = array.ndim, layout.minor_to_major[0] if layout.minor_to_major else array.ndim - 1
-    axis: Any = (rank - 2, rank - 1) if error is LapackError.OF_MATRICES else minor if minor >= rank - 2 else rank - 2
+    rank = array.ndim
+    minor = layout.minor_to_major[0] if layout.minor_to_major else rank - 1
+    first = max(0, rank - 2)
+    axis: Any = tuple(range(first, rank)) if error is LapackError.OF_MATRICES else max(minor, first)
     # Squares of what is large or small would be lost.
     most = sizes.max(axis, keepdims=True, initial=0.0)
     scaled = np.sqrt(((sizes / np.where(most > 0, most, 1)) ** 2).sum(axis, keepdims=True))
@@ -369,8 +371,7 @@ def _trsm(a: Array, b: Array, *, config: Config, results: Any) -> tuple[Any, ...
         trans_a="NTC".index(_letter(config, "trans_x", "N")), diag=_letter(config, "diag", "N") == "U"),)
 
 
-@_routine("gtsv", 1, 1, 1, 2, error=LapackError.OF_ELEMENTS,
-          failure="the matrix is singular: pivot {status} is zero")
+@_routine("gtsv", 1, 1, 1, 2, failure="the matrix is singular: pivot {status} is zero")
 def _gtsv(below: Array, middle: Array, above: Array, b: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """x of a x = b, of a tridiagonal a; its first element below the diagonal stands second. Source: LAPACK, ?gtsv."""
     sides = (below[1:], above[:-1]) if len(middle) > 1 else (below, above)

@@ -26,6 +26,10 @@ HONEST: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "real Schur form": (jsl.schur, (4, 4)),
     "complex Schur form": (lambda a: jsl.schur(a, output="complex"), (4, 4)),
     "eigenvectors of any matrix": (jnp.linalg.eig, (4, 4)),
+    "quotients of singular values": (jnp.linalg.cond, (3, 3)),
+    "gradients of inverses": (jax.grad(lambda a: jnp.linalg.inv(a).sum()), (3, 3)),
+    "tridiagonal systems": (lambda a: jax.lax.linalg.tridiagonal_solve(a[0], a[1], a[2], a[3:].T), (5, 5)),
+    "transforms": (lambda a: jax.scipy.signal.fftconvolve(a, a[:5]), (16,)),
     "Hessenberg form": (lambda a: jsl.hessenberg(a, calc_q=True), (4, 4)),
 }
 
