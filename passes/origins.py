@@ -17,6 +17,12 @@ _FIELD = re.compile(r"(\w+)=(\d+)")
 _NAMED = re.compile(r"""(\d+)\s+["'](.*)["']\s*""", re.S)
 
 
+def line_of(module: HloModule, instruction: HloInstruction) -> str:
+    """Return the file and line of the program that an instruction comes from, as "file:line"; empty if not known."""
+    origin = origin_of(module, instruction)
+    return f"{origin.file}:{origin.line}" if origin is not None and origin.line else ""
+
+
 def origin_of(module: HloModule, instruction: HloInstruction) -> Origin | None:
     """Return the line of the program that an instruction comes from; None where the module does not say."""
     metadata = instruction.metadata

@@ -105,6 +105,23 @@ def test_a_size_that_is_none() -> None:
         assert_no(LOOP, "all-gather", larger_than="many")
 
 
+def test_a_result_of_several_arrays_counts_whole() -> None:
+    text = """HloModule m, replica_count=2
+add { p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT r = f32[] add(p, q) }
+ENTRY e {
+  x = f32[1024] parameter(0)
+  y = f32[2] parameter(1)
+  s = (f32[1024], f32[2]) all-reduce-start(x, y), replica_groups={{0,1}}, to_apply=add
+  ROOT d = (f32[1024], f32[2]) all-reduce-done(s)
+}
+"""
+    assert [c.bytes for c in collectives(text)] == [4104]
+    with pytest.raises(AssertionError, match="1 all-reduce larger than"):
+        assert_no(text, "all-reduce", larger_than="4kB")
+
+
 def test_what_has_an_open_size_may_be_larger() -> None:
     text = ("HloModule m\nENTRY e {\n  x = f32[?] parameter(0)\n"
             "  ROOT c = f32[?] collective-permute(x), source_target_pairs={{0,1}}\n}\n")

@@ -1,4 +1,4 @@
-"""Which collectives a program has: how many of each kind, how large, over which devices, inside of what."""
+"""The collectives of a program: how many of each kind, how large, over which devices, inside of what."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, define, format_bytes
-from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule
+from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Shape
 from hlotool.passes.cost import (
     UNPARTITIONED,
     Transfer,
@@ -19,7 +19,7 @@ from hlotool.passes.cost import (
     is_collective,
     module_cost,
 )
-from hlotool.passes.origins import origin_of
+from hlotool.passes.origins import line_of
 from hlotool.stablehlo import read
 
 TO_BE_PARTITIONED = define("T107", "to-be-partitioned", "collectives are asked for of a program that has still to be "
@@ -49,7 +49,8 @@ class Collective:
     axes: str
     #: True where it begins and ends in two instructions, so that other work may run in between
     is_asynchronous: bool
-    #: the instructions that call what holds it, from the outermost: loops, conditionals, calls
+    #: the instructions that call what holds it, from the outermost: loops, conditionals, calls; of a computation that
+    #: several call, the first
     inside: tuple[str, ...]
     #: how often the program runs it; 0 where that is in a branch which costs less than another, None where a loop
     #: around it has no known count
@@ -83,7 +84,9 @@ def collectives(program: Any, *arguments: Any) -> list[Collective]:
     endless = set(cost.unknown_loops)
     order = {i: n for n, i in enumerate(module.instructions())}
     found = sorted(every_transfer(cost), key=lambda t: order[t.row.instruction])
-    return [_record(module, t, _inside(t.row.computation, callers, computations), endless) for t in found]
+    results = _results(module)
+    return [_record(module, t, results.get(t.row.instruction, t.row.instruction.shape),
+                    _inside(t.row.computation, callers, computations), endless) for t in found]
 
 
 def assert_collectives(program: Any, expected: Mapping[str, int], *arguments: Any) -> None:
@@ -113,8 +116,9 @@ def assert_no(program: Any, kind: str, *arguments: Any, larger_than: int | str =
     __tracebackhide__ = True
     most, opcode = size_of(larger_than), _opcode(kind)
     module = read_compiled(program, arguments)
+    results = _results(module)
     found = [i for i in module.instructions() if i.opcode.removesuffix("-start") == opcode and (
-        _result(i) > most or any(UNBOUNDED in s.dims for _, s in i.shape.leaves()))]
+        results.get(i, i.shape).nbytes > most or any(UNBOUNDED in s.dims for _, s in i.shape.leaves()))]
     if not found and is_collective(opcode):
         collectives(module)  # raises for a program that has still to be partitioned
     if found:
@@ -150,9 +154,9 @@ def size_of(text: int | str) -> int:
 
 def described(module: HloModule, instruction: HloInstruction) -> str:
     """Return an instruction as a line of a message: opcode, name, result, source."""
-    origin = origin_of(module, instruction)
-    source = f" ({origin.file}:{origin.line})" if origin is not None and origin.line else ""
-    return f"{instruction.opcode} {instruction.name}, {instruction.shape.text(layout=False)}{source}"
+    source = line_of(module, instruction)
+    return (f"{instruction.opcode} {instruction.name}, {instruction.shape.text(layout=False)}"
+            + (f" ({source})" if source else ""))
 
 
 def listed(lines: Iterable[Any]) -> list[str]:
@@ -166,24 +170,20 @@ def _opcode(kind: str) -> str:
     return kind.replace("_", "-").removesuffix("-start")
 
 
-def _result(instruction: HloInstruction) -> int:
-    """Return the bytes of a result on one device; of what begins an operation, those that its end gives."""
-    shape = instruction.shape
-    if instruction.opcode.endswith("-start") and shape.is_tuple and len(shape.elements) > 1:
-        shape = shape.elements[1]
-    return shape.nbytes
+def _results(module: HloModule) -> dict[HloInstruction, Shape]:
+    """Return the results of what is begun in one instruction and ends in another."""
+    return {i.operands[0]: i.shape for i in module.instructions() if i.opcode.endswith("-done") and i.operands}
 
 
-def _record(module: HloModule, transfer: Transfer, inside: Sequence[HloInstruction],
+def _record(module: HloModule, transfer: Transfer, result: Shape, inside: Sequence[HloInstruction],
             endless: set[HloInstruction]) -> Collective:
     instruction = transfer.row.instruction
-    origin = origin_of(module, instruction)
     return Collective(
-        transfer.opcode, instruction.name, _result(instruction), transfer.once, transfer.group_size, transfer.groups,
+        transfer.opcode, instruction.name, result.nbytes, transfer.once, transfer.group_size, transfer.groups,
         transfer.axis, instruction.opcode.endswith("-start") or any(i.opcode == "async-start" for i in inside),
         tuple(i.name for i in inside),
         None if endless.intersection(inside) else transfer.row.executions,
-        f"{origin.file}:{origin.line}" if origin is not None and origin.line else "")
+        line_of(module, instruction))
 
 
 def _inside(computation: HloComputation, callers: Mapping[HloComputation, HloInstruction],

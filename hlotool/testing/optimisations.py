@@ -1,4 +1,4 @@
-"""What a compiler has made of a program: operations are fused, buffers are donated, narrow types stay narrow."""
+"""Assertions about compiled programs: operations are fused, buffers are donated, narrow types stay narrow."""
 
 from __future__ import annotations
 

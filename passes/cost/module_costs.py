@@ -19,7 +19,7 @@ from hlotool.ir import (
 )
 from hlotool.ops import FREE, OPS, Cost, flow_of, traffic
 from hlotool.passes.cost.library_work import is_marker, standing_for
-from hlotool.passes.origins import origin_of
+from hlotool.passes.origins import line_of
 from hlotool.passes.trip_counts import trip_count
 from hlotool.passes.verify import require_usable
 
@@ -249,8 +249,7 @@ def _scope(module: HloModule, row: CostRow) -> str:
 
 
 def _line(module: HloModule, row: CostRow) -> str:
-    origin = origin_of(module, row.instruction)
-    return f"{origin.file}:{origin.line}" if origin is not None and origin.line else ""
+    return line_of(module, row.instruction)
 
 
 def name_of_row(module: HloModule, row: CostRow, grouping: str) -> str:
