@@ -171,6 +171,11 @@ class HloModule:
         """Return the computation of each instruction."""
         return {i: c for c in self.computations for i in c.instructions}
 
+    @property
+    def device_counts(self) -> tuple[int, int]:
+        """The numbers of replicas and partitions that the header names; 1 where it names none."""
+        return int(self.attributes.get("replica_count", 1)), int(self.attributes.get("num_partitions", 1))
+
     def callers(self) -> dict[HloComputation, list[HloInstruction]]:
         """Return the instructions that call each computation; none for the entry."""
         found: dict[HloComputation, list[HloInstruction]] = {c: [] for c in self.computations}

@@ -70,7 +70,7 @@ def _transfers(module: HloModule, rows: Iterable[CostRow]) -> list[Transfer]:
 def has_to_be_partitioned(cost: ModuleCost) -> bool:
     """Return True if values are sharded over several devices, and no collective carries that out."""
     module = cost.module
-    if int(module.attributes.get("num_partitions", 1)) < 2 or any(
+    if module.device_counts[1] < 2 or any(
             is_collective(row.instruction.opcode) for row in cost.rows):
         return False
     shardings = (i.attributes.get("sharding") for i in module.instructions())
@@ -103,16 +103,16 @@ def _transfer(module: HloModule, row: CostRow, meshes: Sequence[Mesh]) -> Transf
     instruction = row.instruction
     opcode = instruction.opcode.removesuffix("-start")
     if opcode == "collective-permute":
-        pairs = device_pairs(instruction, *_devices(module))
+        pairs = device_pairs(instruction, *module.device_counts)
         moved = any(source != target for source, target in pairs)
         return Transfer(row, opcode, 2 if moved else 1, f"{len(pairs)} pairs", axes_of_pairs(pairs, meshes),
                         _operands(instruction) if moved else 0)
     written = instruction.attributes.get("replica_groups")
     size, axis = 0, ""
     with contextlib.suppress(UnlistedDevicesError):
-        size = max(device_group_sizes(instruction, *_devices(module)), default=0)
+        size = max(device_group_sizes(instruction, *module.device_counts), default=0)
         if size <= _MOST_DEVICES:
-            axis = axes_of_groups(device_groups(instruction, *_devices(module)), meshes)
+            axis = axes_of_groups(device_groups(instruction, *module.device_counts), meshes)
     return Transfer(row, opcode, size, _written(written), axis or _axes_written(written),
                     _SENT[opcode](instruction, size))
 
@@ -125,11 +125,6 @@ def _axes_written(groups: object) -> str:
 
 def _written(groups: object) -> str:
     return print_value(KINDS["replica_groups"], groups) if isinstance(groups, ReplicaGroups) else ""
-
-
-def _devices(module: HloModule) -> tuple[int, int]:
-    """Return the numbers of replicas and partitions."""
-    return int(module.attributes.get("replica_count", 1)), int(module.attributes.get("num_partitions", 1))
 
 
 _Sent: TypeAlias = Callable[[HloInstruction, int], int]

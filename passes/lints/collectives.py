@@ -161,7 +161,7 @@ def _joins_all(view: View, instruction: HloInstruction) -> bool:
     if instruction.opcode not in _GROUPED:
         return False
     try:
-        return len(device_groups(instruction, *view.devices)) <= 1
+        return len(device_groups(instruction, *view.module.device_counts)) <= 1
     except UnlistedDevicesError:
         return False
 

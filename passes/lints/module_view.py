@@ -59,18 +59,12 @@ class View:
         self.computation: HloComputation = module.entry
         self.is_scheduled = bool(module.attributes.get("is_scheduled"))
 
-    @property
-    def devices(self) -> tuple[int, int]:
-        """The numbers of replicas and partitions that the header names."""
-        attributes = self.module.attributes
-        return int(attributes.get("replica_count", 1)), int(attributes.get("num_partitions", 1))
-
     def group_sizes(self, collective: HloInstruction) -> set[int]:
         """Return the numbers of devices in a collective's groups; empty where none are listed, or can be."""
         groups = collective.attributes.get("replica_groups")
         with contextlib.suppress(UnlistedDevicesError):
             if isinstance(groups, ReplicaGroups) and groups.is_listed:
-                return device_group_sizes(collective, *self.devices)
+                return device_group_sizes(collective, *self.module.device_counts)
         return set()
 
     @functools.cached_property

@@ -38,7 +38,7 @@ def listed_groups(view: View, collective: HloInstruction) -> tuple[tuple[int, ..
     if not isinstance(groups, ReplicaGroups) or not groups.is_listed:
         return ()
     try:
-        return device_groups(collective, *view.devices)
+        return device_groups(collective, *view.module.device_counts)
     except UnlistedDevicesError:
         return ()
 
@@ -48,7 +48,7 @@ def groups_of(view: View, collective: HloInstruction) -> Groups | None:
 
     Shardings name partitions, so that modules with several replicas and several partitions are left alone.
     """
-    replicas, partitions = view.devices
+    replicas, partitions = view.module.device_counts
     if min(replicas, partitions) > 1 or not 1 < replicas * partitions <= _MOST_DEVICES:
         return None
     try:

@@ -23,8 +23,7 @@ def verify_collectives(module: HloModule, contents: Contents) -> Iterator[Diagno
     """Report faults of the devices of collectives. Source: XLA, hlo_verifier.cc, CheckReplicaGroups."""
     if "replica_groups" not in contents.attributes and contents.opcodes.isdisjoint(_EXCHANGES):
         return
-    replicas = int(module.attributes.get("replica_count", 1))
-    partitions = int(module.attributes.get("num_partitions", 1))
+    replicas, partitions = module.device_counts
     constrained: dict[bool, HloInstruction] = {}
     found = {*contents.having("replica_groups"), *contents.of(_EXCHANGES)}
     for instruction in sorted(found, key=lambda i: i.offset):
