@@ -28,7 +28,7 @@ from hlotool.blame.reasons import Reason, reason
 from hlotool.blame.reference_values import ReferenceValues
 from hlotool.execution import Moment, Path, Program, evaluate_program
 from hlotool.ir import HloInstruction, dtype_of_numpy, post_order
-from hlotool.ops import Effect, flow_of, lapack_routine, limits, opcodes, source_of
+from hlotool.ops import Effect, called_routine, flow_of, limits, opcodes, source_of
 from hlotool.process import work_time
 from hlotool.verdict import is_finite
 
@@ -140,8 +140,8 @@ def find_nonfinite(program: Program, arguments: Sequence[Sequence[Array]], secon
         found.makers += [m for _, m in sorted(makers, key=lambda item: item[1].reaches is False)
                          if m.reaches or not m.is_given]
     found.makers = [_of_library(m, failures.values()) for m in found.makers]
-    for maker in found.guilty[:1]:
-        found.makers[found.makers.index(maker)] = trial.occurrence(maker)
+    first = next(iter(found.guilty), None)
+    found.makers = [trial.occurrence(m) if m is first else m for m in found.makers]
     for maker in found.guilty[:1]:
         if maker.kind == "nan":
             maker.cause = trial.cause(maker, list(watches["infinity"].merged().items()))
@@ -150,7 +150,7 @@ def find_nonfinite(program: Program, arguments: Sequence[Sequence[Array]], secon
 
 def _refusal(moment: Moment) -> str:
     """Return why a call of LAPACK found nothing, by its status; empty: it did, or it is no such call."""
-    routine = lapack_routine(str(moment.instruction.attributes.get("custom_call_target", "")))
+    routine = called_routine(moment.instruction)
     return routine.refusal(moment.value) if routine is not None and isinstance(moment.value, tuple) else ""
 
 
@@ -238,8 +238,10 @@ class _Watch:
         blamed, number, marks = (moment, *made)
         if inner is not None and not _is_simple(inner[0].path[-1].computation.instructions):
             blamed, number, marks = inner
-        self._note(_site(blamed.path, blamed.instruction), blamed, number, marks, inner)
-        if self.replaces is None or not self.replaces(*_time_of(blamed.path, blamed.instruction)):
+        site, iterations = _time_of(blamed.path, blamed.instruction)
+        if iterations >= self.since:
+            self._note(site, iterations, blamed, number, marks, inner)
+        if self.replaces is None or not self.replaces(site, iterations):
             return moment.value
         return _replaced(moment.value, self.kind, made[1] if blamed is moment else None, self.saturates)
 
@@ -251,12 +253,10 @@ class _Watch:
         bad = [_marks(leaf, self.kind) for leaf in _leaves(moment.value)]
         return next(((n, b) for n, b in enumerate(bad) if b.any()), None)
 
-    def _note(self, site: Site, moment: Moment, number: int, marks: Array,
+    def _note(self, site: Site, iterations: Iterations, moment: Moment, number: int, marks: Array,
               inner: tuple[Moment, int, Array] | None) -> None:
         makers = self._makers[moment.device]
-        known, iterations = makers.get(site), tuple(call.iteration for call in moment.path)
-        if iterations < self.since:
-            return
+        known = makers.get(site)
         if known is not None:
             known.times += 1
             if len(known.moments) < _MOST_MOMENTS:

@@ -64,10 +64,10 @@ from hlotool.ops import (
     Freedom,
     LapackError,
     LapackRoutine,
+    called_routine,
     error_sizes,
     flow_of,
     freedom_of,
-    lapack_routine,
 )
 
 Array: TypeAlias = Any
@@ -247,7 +247,7 @@ class RandomRounding:
         return with_open_nans(instruction, function, self._turn, self._given)
 
     def _called(self, instruction: HloInstruction, function: Function) -> Function:
-        routine = lapack_routine(str(instruction.attributes.get("custom_call_target", "")))
+        routine = called_routine(instruction)
         if routine is None:
             return function
         return self._enlarged(instruction, self._library(instruction, function, routine))
@@ -521,7 +521,7 @@ class RandomRounding:
             wide = widened(value, shape)
             sizes = error_sizes(routine.error, wide, layout) * unit_of(shape.dtype) * share
             moved = wide + self._uniform(wide) * sizes
-            # What is at the end of the range stays there.
+            # Numbers at the end of the range stay there.
             return own(np.where(np.isfinite(own(moved, shape)) | ~np.isfinite(wide), moved, wide), shape)
 
         def call(*values: Any, **keywords: Any) -> Any:

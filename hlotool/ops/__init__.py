@@ -44,7 +44,7 @@ from hlotool.ops.choice import MIRRORED, comparison_type
 from hlotool.ops.collective import GroupMode, device_group_sizes, device_groups, device_pairs, group_mode_of
 from hlotool.ops.control import BARE_REGIONS
 from hlotool.ops.custom_call import TARGETS
-from hlotool.ops.lapack import LapackError, LapackRoutine, error_sizes, lapack_config, lapack_routine, lapack_targets
+from hlotool.ops.lapack import LapackError, LapackRoutine, called_routine, error_sizes, lapack_config, lapack_targets
 from hlotool.ops.costs import FREE, Cost, traffic
 from hlotool.ops.random import FIRST_STATE
 from hlotool.ops.agreement import Place
@@ -65,11 +65,11 @@ __all__ = [
     "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "MIRRORED", "OPS", "STARTABLE",
     "TARGETS", "Applied", "Attribute", "Calls", "ConstraintError", "Cost", "Curve", "Draw", "Drawn", "Effect",
     "Effects", "Elements", "EvaluationError", "Finite", "Flow", "Freedom", "GroupMode", "LapackError",
-    "LapackRoutine", "Leading", "Op", "Place", "Sign", "Step", "Undrawable", "acts", "bits_term", "checked_by",
-    "circle_of", "comparison_type", "device_group_sizes", "device_groups", "device_pairs", "draw_ordered",
-    "draw_program", "elements_left", "error_sizes", "flow_of", "flow_of_opcode", "freedom_of", "from_bits",
-    "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign", "is_elementwise",
-    "is_tied", "lapack_config", "lapack_routine", "lapack_targets", "limits", "literal_text", "opcodes",
+    "LapackRoutine", "Leading", "Op", "Place", "Sign", "Step", "Undrawable", "acts", "bits_term", "called_routine",
+    "checked_by", "circle_of", "comparison_type", "device_group_sizes", "device_groups", "device_pairs",
+    "draw_ordered", "draw_program", "elements_left", "error_sizes", "flow_of", "flow_of_opcode", "freedom_of",
+    "from_bits", "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign",
+    "is_elementwise", "is_tied", "lapack_config", "lapack_targets", "limits", "literal_text", "opcodes",
     "over_blocks", "pairs_of", "require", "rounded_once", "sort_of", "source_of", "specials", "traffic",
     "turning_points", "value_of", "with_flag", "with_freedom",
 ]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hlotool.ir import Shape
+from hlotool.ir import HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
 from hlotool.ops.long_loops import in_time
 from hlotool.ops.values import EvaluationError
@@ -24,9 +24,8 @@ Config: TypeAlias = Mapping[str, int]
 Routine: TypeAlias = Callable[..., tuple[Any, ...]]
 
 
-
 class LapackError(enum.Enum):
-    """What a routine is off by, in roundings.
+    """Rounding errors of a routine, by the sizes that they are shares of.
 
     Source: Higham, Accuracy and Stability of Numerical Algorithms, chapters 9, 10, 19 and 20.
     """
@@ -65,20 +64,18 @@ class LapackRoutine:
 
     def with_factors(self, results: Sequence[Array], factor: Callable[[Array], Array]) -> tuple[Array, ...]:
         """Return the results with other directions; `factor` gives numbers of size one for each vector of an array."""
-        found, made = list(results), None
+        found = list(results)
+        factors = factor(found[self.columns[0]][..., 0, :])
         for place in self.columns:
-            drawn = factor(found[place][..., 0, :])
-            made = drawn if made is None or drawn.shape != made.shape else made
-            found[place] = found[place] * made[..., None, :]
+            found[place] = found[place] * factors[..., None, :]
         for place in self.rows:
-            array = found[place]
-            wide = np.ones(array.shape[:-1], array.dtype)
-            count = min(array.shape[-2], made.shape[-1]) if made is not None else 0
-            wide[..., :count] = np.conj(made[..., :count]) if made is not None else 1
-            found[place] = array * wide[..., None]
+            found[place] = scaled = np.array(found[place])
+            count = min(scaled.shape[-2], factors.shape[-1])
+            scaled[..., :count, :] *= np.conj(factors[..., :count, None])
         return tuple(found)
 
 
+#: routine -> what is declared of it
 _ROUTINES: dict[str, LapackRoutine] = {}
 _NO_CONVERGENCE = "its iteration does not converge, or the matrix is not finite"
 _TARGET = re.compile(r"lapack_[sdcz](?P<routine>\w+)_ffi")
@@ -115,6 +112,13 @@ def lapack_routine(target: str) -> LapackRoutine | None:
     """Return what is declared of a custom call's target; None: it is no routine that is known here."""
     found = _TARGET.fullmatch(target)
     return _ROUTINES.get(found["routine"]) if found is not None else None
+
+
+def called_routine(instruction: HloInstruction) -> LapackRoutine | None:
+    """Return what is declared of the routine that an instruction calls; None: it calls none that is known here."""
+    if instruction.opcode != "custom-call":
+        return None
+    return lapack_routine(str(instruction.attributes.get("custom_call_target", "")))
 
 
 def error_sizes(error: LapackError, array: Array, layout: Shape) -> Array:
@@ -207,6 +211,11 @@ def _letter(config: Config, name: str, default: str = "") -> str:
 def _unless(info: int, *results: Array) -> tuple[Array, ...]:
     """The results, or NaN where a routine found none and left what its buffers held before."""
     return tuple(np.full_like(r, np.nan) for r in results) if info else results
+
+
+def _nothing(results: Sequence[Shape], *ranks: int) -> tuple[Array, ...]:
+    """NaN for results of which a matrix of the batch has so many dimensions."""
+    return tuple(np.full(s.dims[s.rank - n:], np.nan, s.dtype.numpy) for s, n in zip(results, ranks, strict=True))
 
 
 def _is_finite(a: Array) -> bool:
@@ -311,8 +320,7 @@ def _singular(name: str, a: Array, config: Config, results: Any) -> tuple[Any, .
     if mode not in "ASN":
         raise EvaluationError(f"singular vectors in mode {mode} are not defined here")
     if not _is_finite(a):
-        return a, *(np.full(s.dims[-n:], np.nan, s.dtype.numpy)
-                    for s, n in zip(results[1:4], (1, 2, 2), strict=True)), -4
+        return a, *_nothing(results[1:4], 1, 2, 2), -4
     work = int(_library(f"{name}_lwork", a)(*a.shape, compute_uv=mode != "N", full_matrices=mode == "A")[0].real)
     left, values, right, info = _library(name, a)(a, compute_uv=mode != "N", full_matrices=mode == "A", lwork=work,
                                                   overwrite_a=True)
@@ -326,8 +334,7 @@ def _geev(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
     """Eigenvalues of any square matrix, and its left and right eigenvectors, of length 1."""
     sides = [_letter(config, f"compute_{side}", "N") == "V" for side in ("left", "right")]
     if not _is_finite(a):
-        return *(np.full_like(a, np.nan, shape=s.dims[-n:]) for s, n in zip(
-            results[:-1], (*(1,) * (len(results) - 3), 2, 2), strict=True)), 1
+        return *_nothing(results[:-1], *(1,) * (len(results) - 3), 2, 2), 1
     work = int(_library("geev_lwork", a)(len(a), compute_vl=sides[0], compute_vr=sides[1])[0].real)
     *parts, left, right, info = _library("geev", a)(a, compute_vl=sides[0], compute_vr=sides[1], lwork=work)
     vectors = [_of_pairs(v, parts) if is_wanted else np.zeros(a.shape, np.result_type(a.dtype, np.complex64))
@@ -353,8 +360,7 @@ def _gees(a: Array, *, config: Config, results: Any) -> tuple[Any, ...]:
         raise EvaluationError("a Schur form in a given order is not defined here")
     is_wanted = _letter(config, "mode", "V") == "V"
     if not _is_finite(a):
-        return *(np.full_like(a, np.nan, shape=s.dims[-n:]) for s, n in zip(
-            results[:-2], (2, 2, *(1,) * (len(results) - 4)), strict=True)), 0, 1
+        return *_nothing(results[:-2], 2, 2, *(1,) * (len(results) - 4)), 0, 1
     form, count, *parts, unitary, _, info = _library("gees", a)(lambda *_: 0, a, compute_v=is_wanted, sort_t=0)
     unitary = unitary if is_wanted else np.zeros_like(a)
     return *_unless(info, form, unitary, *parts), count, info

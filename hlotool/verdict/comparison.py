@@ -241,12 +241,8 @@ class _Work:
         at_a_time = min(_FIRST_BATCH, most)
         begun = work_time()
         while drawn_sets := list(itertools.islice(numbered, at_a_time)):
-            batch = self._evaluated(drawn_sets)
-            if batch:
+            if batch := self._evaluated(drawn_sets):
                 self._compare_batch(batch)
-            elif self._is_late():
-                self.found.planned = self.most_sets
-                break
             if work_time() < begun + _QUICK:
                 at_a_time = min(2 * at_a_time, most)
             begun = work_time()
@@ -254,7 +250,7 @@ class _Work:
                 break
             if self.found.findings:
                 break
-            if self.found.compared and self._is_late():
+            if (self.found.compared or not batch) and self._is_late():
                 self.found.planned = self.most_sets
                 break
         if not self.found.findings:

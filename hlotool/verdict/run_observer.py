@@ -14,7 +14,7 @@ from hlotool.diagnostics import HloError
 from hlotool.execution import TIMEOUT, OutOfTime, Program, evaluate_program, run_limit
 from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import lapack_routine
+from hlotool.ops import called_routine
 from hlotool.process import work_time
 
 Function: TypeAlias = Callable[..., Any]
@@ -118,7 +118,7 @@ class Watch:
 
     @_looks_at("custom-call")
     def _custom_call(self, instruction: HloInstruction, function: Function) -> Function:
-        routine = lapack_routine(str(instruction.attributes.get("custom_call_target", "")))
+        routine = called_routine(instruction)
 
         def call(*values: Any, **keywords: Any) -> Any:
             self.may_hang |= not all(np.isfinite(v).all() for v in values if v.dtype.kind in "fc")
