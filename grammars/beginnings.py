@@ -102,7 +102,6 @@ class _Cutter:
         self._around.pop()
         if self._outermost == depth:  # the rules around have no part in it
             self._known[key] = found
-            self._outermost = before
         self._outermost = min(before, self._outermost)
         return found
 

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 RUN, PLAN, _LOCK = "run.json", "plan.parquet", ".lock"
 #: parts of a run; their numbers are the upper half of those of modules
 _MOST_PARTS = 1 << 30
-#: names of parts
 #: rows that a plan may have, whatever its size, and beyond that for each byte: every row names another input
 _FEW_ROWS, _ROWS_OF_A_BYTE = 1 << 20, 16
+#: names of parts
 _PART = re.compile(r"part-\d{6,}-[0-9a-f]{12}\.parquet")
 _HELP = "name a new folder for the results"
 #: rows of a group within a file: what a reader passes over or reads

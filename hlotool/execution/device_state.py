@@ -36,7 +36,7 @@ class DeviceState(threading.local):
 
 @contextlib.contextmanager
 def running(device: int) -> Iterator[None]:
-    """What runs inside is a device's own."""
+    """Run the block as a part of a device's run."""
     before, _RUNNING.device = _RUNNING.device, device
     try:
         yield

@@ -18,7 +18,7 @@ from hlotool.stablehlo.single_operands import with_single_operands
 BYTECODE_MAGIC = b"ML\xefR"
 ARTIFACT_MARK = b"StableHLO_v"
 
-_PRODUCER = re.compile(rb"ML\xefR[\x00-\xff]{1,2}StableHLO_v(\d+\.\d+\.\d+)")
+_PRODUCER = re.compile(BYTECODE_MAGIC + rb"[\x00-\xff]{1,2}" + ARTIFACT_MARK + rb"(\d+\.\d+\.\d+)")
 
 #: operations that are named when several are too new for a version
 _MOST = 20

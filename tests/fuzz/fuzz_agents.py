@@ -151,7 +151,7 @@ def _request_in(line: bytes) -> dict[str, Any] | None:
 
 
 class _Replies:
-    """What the server writes, a reply a line."""
+    """Output of the server, a reply a line."""
 
     def __init__(self) -> None:
         self.of: collections.Counter[str] = collections.Counter()

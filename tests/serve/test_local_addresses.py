@@ -1,4 +1,4 @@
-"""What listens, listens on this machine's own address, and pages of other hosts get nothing from it."""
+"""Servers listen on this machine's own address, and pages of other hosts get nothing from it."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _with(text: str, wanted: list[str]) -> HloModule | None:
 
 
 def said(module: HloModule) -> list[str]:
-    """What every instruction says, sorted: names of attributes with their meanings."""
+    """Attributes of every instruction, sorted: names of attributes with their meanings."""
     return sorted(f"{i.opcode} {i.shape} {[(n, _meaning(v)) for n, v in i.attributes.items()]} {_facts(i.metadata)}"
                   for i in module.instructions())
 

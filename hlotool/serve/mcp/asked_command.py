@@ -26,7 +26,7 @@ class TooMuch(Exception):
 
 
 class Output(Protocol):
-    """What a command writes, as it comes."""
+    """Output of a command, as it comes."""
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes. Raises TooMuch."""
