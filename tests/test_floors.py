@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[1]
-FLOORS = {"grammars": 0, "ir": 1, "diagnostics": 2, "text": 3, "process": 3, "proto": 4, "ops": 4, "passes": 5,
-          "stablehlo": 6, "proof": 6, "builder": 7, "dumps": 7, "execution": 7, "numerics": 8, "distributed": 8,
-          "verdict": 9, "blame": 10, "conformance": 10, "linting": 10, "bisection": 11, "serve": 11, "jax": 11,
-          "docs": 11, "corpus": 11, "testing": 11, "reduction": 12, "view": 12, "fuzzing": 13, "cli": 14}
+FLOORS = {"grammars": 0, "ir": 1, "diagnostics": 2, "text": 3, "process": 3, "mlir": 3, "proto": 4, "ops": 4,
+          "passes": 5, "stablehlo": 6, "proof": 6, "builder": 7, "dumps": 7, "execution": 7, "numerics": 8,
+          "distributed": 8, "verdict": 9, "blame": 10, "conformance": 10, "linting": 10, "bisection": 11, "serve": 11,
+          "jax": 11, "docs": 11, "corpus": 11, "testing": 11, "reduction": 12, "view": 12, "fuzzing": 13, "cli": 14}
 FOLDERS = {room: ROOT / (room if room in ("grammars", "passes") else f"hlotool/{room}") for room in FLOORS}
 FILES = [(room, path) for room, folder in FOLDERS.items() for path in sorted(folder.rglob("*.py"))]
 TOP = [("", ROOT / "hlotool" / name) for name in ("__init__.py", "__main__.py", "programs.py",

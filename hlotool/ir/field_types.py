@@ -49,6 +49,8 @@ def _test_of(wanted: Any) -> Callable[[Any], bool]:
         return lambda value: type(value) is wanted
     tests = tuple(_test_of(member) for member in members if member is not ...)
     if typing.get_origin(wanted) in (types.UnionType, typing.Union):
+        if len(plain := _classes(wanted)) == len(members):
+            return lambda value: type(value) in plain
         return lambda value: any(test(value) for test in tests)
     if typing.get_origin(wanted) is not tuple:
         return lambda value: False
@@ -59,10 +61,19 @@ def _test_of(wanted: Any) -> Callable[[Any], bool]:
     def is_list(value: Any) -> bool:
         if type(value) is not tuple:
             return False
-        kinds = set(map(type, value))
-        return kinds <= {members[0]} or (kinds <= {tuple} and all(map(tests[0], value)))
+        return plain.issuperset(map(type, value)) or all(map(tests[0], value))
 
+    plain = _classes(members[0])
     return is_list
+
+
+def _classes(wanted: Any) -> frozenset[Any]:
+    """Return the classes that a type, or each member of a union, is by itself."""
+    members = typing.get_args(wanted)
+    if not members:
+        return frozenset((wanted,)) - {float}  # for which whole numbers pass, too
+    is_union = typing.get_origin(wanted) in (types.UnionType, typing.Union)
+    return frozenset().union(*map(_classes, members)) if is_union else frozenset()
 
 
 def _whole(value: Any) -> Any:

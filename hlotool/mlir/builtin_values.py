@@ -1,0 +1,295 @@
+"""Types, attributes and locations of MLIR as values: frozen and interned, so that equality is identity.
+
+The builtin ones have a class each. Those of every other dialect are `DialectType` and `DialectAttribute`: dialect,
+mnemonic, and parameters as pairs of a name ("" where the text has none) and a value, which is a number, a word, a type,
+an attribute, a tuple of these, or a `Body`. `#stablehlo.gather<offset_dims = [1]>` has the parameter
+`("offset_dims", (1,))`, `#stablehlo<precision HIGH>` the parameter `("", "HIGH")`. A `Body` is what stands between the
+angle brackets where nobody has taken it apart; `TextType` and `TextAttribute` are whole texts of that kind
+(`affine_map<...>`, `memref<...>`). Strings are Python's, with bytes that are no UTF-8 as surrogates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from hlotool.ir.interning import Interned
+
+
+@dataclass(frozen=True, eq=False)
+class Body(metaclass=Interned):
+    """Text between the angle brackets of a dialect's type or attribute that nobody has taken apart."""
+
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerType(metaclass=Interned):
+    """`i32`, `si8`, `ui4`; signedness is "", "s" or "u"."""
+
+    width: int
+    signedness: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class IndexType(metaclass=Interned):
+    """`index`."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoneType(metaclass=Interned):
+    """`none`."""
+
+
+@dataclass(frozen=True, eq=False)
+class FloatType(metaclass=Interned):
+    """A float by its spelling in MLIR: `f32`, `bf16`, `f8E4M3FN`."""
+
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class ComplexType(metaclass=Interned):
+    """`complex<f32>`."""
+
+    element: AnyType
+
+
+@dataclass(frozen=True, eq=False)
+class TensorType(metaclass=Interned):
+    """`tensor<2x?xf32, encoding>`: a dimension that is open is None, and so is the shape of `tensor<*xf32>`."""
+
+    shape: tuple[int | None, ...] | None
+    element: AnyType
+    encoding: AnyAttribute | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class VectorType(metaclass=Interned):
+    """`vector<2x[4]xf32>`; `scalable` has a truth for each dimension, or is empty where none is."""
+
+    shape: tuple[int, ...]
+    element: AnyType
+    scalable: tuple[bool, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class MemRefType(metaclass=Interned):
+    """`memref<2x?xf32, layout, memory space>`; the shape of `memref<*xf32>` is None."""
+
+    shape: tuple[int | None, ...] | None
+    element: AnyType
+    layout: AnyAttribute | None = None
+    memory_space: AnyAttribute | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TupleType(metaclass=Interned):
+    """`tuple<f32, i32>`."""
+
+    members: tuple[AnyType, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionType(metaclass=Interned):
+    """`(f32) -> i32`."""
+
+    inputs: tuple[AnyType, ...]
+    results: tuple[AnyType, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class DialectType(metaclass=Interned):
+    """`!stablehlo.token`, `!vhlo.tensor_v1<...>`; see the file's docstring for parameters."""
+
+    dialect: str
+    mnemonic: str
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class TextType(metaclass=Interned):
+    """A builtin type as its text."""
+
+    text: str
+
+
+AnyType: TypeAlias = (IntegerType | IndexType | NoneType | FloatType | ComplexType | TensorType | VectorType
+                      | MemRefType | TupleType | FunctionType | DialectType | TextType)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitAttribute(metaclass=Interned):
+    """`unit`."""
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerAttribute(metaclass=Interned):
+    """`5 : i32`; `true` is 1 of type i1.
+
+    The value is in the type's range: signed where the type has no sign, but for i1.
+    """
+
+    value: int
+    type: AnyType
+
+
+@dataclass(frozen=True, eq=False)
+class FloatAttribute(metaclass=Interned):
+    """`1.5 : f32`, as the bits of the type."""
+
+    bits: int
+    type: FloatType
+
+
+@dataclass(frozen=True, eq=False)
+class StringAttribute(metaclass=Interned):
+    """`"text"`, or `"text" : type`."""
+
+    text: str
+    type: AnyType | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SymbolAttribute(metaclass=Interned):
+    """`@root::@nested`: the names without their signs."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TypeAttribute(metaclass=Interned):
+    """A type as an attribute."""
+
+    type: AnyType
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayAttribute(metaclass=Interned):
+    """`[1 : i64, "two"]`."""
+
+    members: tuple[AnyAttribute, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class DictionaryAttribute(metaclass=Interned):
+    """`{name = value}`, sorted by name."""
+
+    entries: tuple[tuple[str, AnyAttribute], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class DenseArrayAttribute(metaclass=Interned):
+    """`array<i64: 1, 2>`: integers, or the bits of floats."""
+
+    element: AnyType
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class DenseAttribute(metaclass=Interned):
+    """`dense<[1.0, 2.0]> : tensor<2xf32>`: the elements' bytes, or those of one element where all are equal.
+
+    An element takes its width rounded up to whole bytes, in the order of little-endian machines; a complex one is two
+    of them. So i1 and i4 take a byte each, and `index` takes eight.
+    """
+
+    type: AnyType
+    data: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class DenseStringsAttribute(metaclass=Interned):
+    """`dense<["a", "b"]> : tensor<2x!type>`; one string where all are equal."""
+
+    type: AnyType
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class DenseResourceAttribute(metaclass=Interned):
+    """`dense_resource<key> : tensor<2xf32>`: elements kept beside the program, with their alignment where known."""
+
+    type: AnyType
+    key: str
+    data: bytes | None = None
+    alignment: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class SparseAttribute(metaclass=Interned):
+    """`sparse<indices, values> : tensor<4xf32>`."""
+
+    type: AnyType
+    indices: DenseAttribute
+    values: DenseAttribute | DenseStringsAttribute
+
+
+@dataclass(frozen=True, eq=False)
+class DialectAttribute(metaclass=Interned):
+    """`#stablehlo.dot<...>`, `#stablehlo<precision HIGH>`; see the file's docstring for parameters."""
+
+    dialect: str
+    mnemonic: str
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class TextAttribute(metaclass=Interned):
+    """A builtin attribute as its text."""
+
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class UnknownLocation(metaclass=Interned):
+    """`loc(unknown)`."""
+
+
+@dataclass(frozen=True, eq=False)
+class FileLocation(metaclass=Interned):
+    """`loc("file":1:2)`, or `loc("file":1:2 to 3:4)` where the end is given."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int | None = None
+    end_column: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class NameLocation(metaclass=Interned):
+    """`loc("name")`, `loc("name"(place))`."""
+
+    name: str
+    place: AnyAttribute = UnknownLocation()
+
+
+@dataclass(frozen=True, eq=False)
+class CallLocation(metaclass=Interned):
+    """`loc(callsite(callee at caller))`."""
+
+    callee: AnyAttribute
+    caller: AnyAttribute
+
+
+@dataclass(frozen=True, eq=False)
+class FusedLocation(metaclass=Interned):
+    """`loc(fused<metadata>[a, b])`."""
+
+    places: tuple[AnyAttribute, ...]
+    metadata: AnyAttribute | None = None
+
+
+Location: TypeAlias = UnknownLocation | FileLocation | NameLocation | CallLocation | FusedLocation
+AnyAttribute: TypeAlias = (UnitAttribute | IntegerAttribute | FloatAttribute | StringAttribute | SymbolAttribute
+                           | TypeAttribute | ArrayAttribute | DictionaryAttribute | DenseArrayAttribute
+                           | DenseAttribute | DenseStringsAttribute | DenseResourceAttribute | SparseAttribute
+                           | DialectAttribute | TextAttribute | UnknownLocation | FileLocation | NameLocation
+                           | CallLocation | FusedLocation)
+#: the classes of types, attributes and locations, for isinstance
+TYPES = AnyType.__args__
+LOCATIONS = Location.__args__
+
+UNKNOWN = UnknownLocation()
+UNIT = UnitAttribute()
