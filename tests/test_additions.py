@@ -119,7 +119,7 @@ def test_an_operation_is_one_declaration(tmp_path: pathlib.Path, capsys: pytest.
     (tmp_path / "bad.hlo").write_text(LENGTH.replace("f32[2] parameter(1)", "f32[3] parameter(1)"))
     for command, said in ((["ops", "length"], "length"), (["explain", "length"], "The length of the vector (a, b)."),
                           (["explain", "length-c1"], "one shape"), (["lint", str(file)], ""),
-                          (["run", str(file), "--executor", "reference"], "f32[2]"),
+                          (["run", str(file), "--executors", "reference"], "f32[2]"),
                           (["py", str(file)], "Length("), (["cost", str(file)], "m.hlo")):
         assert main(command) == 0, command
         assert said in capsys.readouterr().out, command
@@ -211,11 +211,11 @@ def test_an_executor_is_one_file(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(executors, "__path__", [*executors.__path__, str(tmp_path)])
     executors.executor_classes.cache_clear()
     try:
-        assert main(["run", str(file), "--executor", "twice"]) == 0
+        assert main(["run", str(file), "--executors", "twice"]) == 0
         assert "2., 4." in capsys.readouterr().out
         assert main(["compare", str(file), "--executors", "reference", "twice"]) == 1
         assert "twice" in capsys.readouterr().out
-        assert main(["run", str(file), "--executor", "thrice"]) == 2
+        assert main(["run", str(file), "--executors", "thrice"]) == 2
         assert "twice" in capsys.readouterr().err
     finally:
         executors.executor_classes.cache_clear()
@@ -232,7 +232,7 @@ def test_a_library_call_is_one_rule(tmp_path: pathlib.Path, capsys: pytest.Captu
         return call.add("negate", [call.operands[0]])
 
     for command, said in ((["convert"], "stablehlo.negate"), (["opt", "--passes=lift-library-calls"], "negate("),
-                          (["run", "--executor", "reference"], "f32[3]")):
+                          (["run", "--executors", "reference"], "f32[3]")):
         assert main([command[0], str(file), *command[1:]]) == 0, command
         assert said in capsys.readouterr().out, command
 

@@ -86,7 +86,7 @@ def test_the_rule_keeps_its_word(command: Command, tmp_path: pathlib.Path) -> No
 
 def test_an_executor(command: Command, tmp_path: pathlib.Path) -> None:
     (tmp_path / "m.hlo").write_text("ENTRY e { ROOT a = f32[2] constant({1, 3}) }")
-    assert "0.5, 1.5" in command("run", "m.hlo", "--executor", "halves").stdout
+    assert "0.5, 1.5" in command("run", "m.hlo", "--executors", "halves").stdout
     assert "halves" in command("compare", "m.hlo", "--executors", "halves", "reference", code=1).stdout
 
 
@@ -107,7 +107,7 @@ def test_a_pass(command: Command, tmp_path: pathlib.Path) -> None:
 
 def test_parts_that_cannot_be_loaded(command: Command, tmp_path: pathlib.Path) -> None:
     (tmp_path / "site" / "house_hlo" / "__init__.py").write_text("raise RuntimeError('broken')")
-    for words, code, label in ((("lint", "m.hlo"), 2, "C005"), (("run", "m.hlo", "--executor", "halves"), 2, "E101"),
+    for words, code, label in ((("lint", "m.hlo"), 2, "C005"), (("run", "m.hlo", "--executors", "halves"), 2, "E101"),
                                (("convert", "--library-calls", "house-hlo", "m.hlo"), 1, "L202"),
                                (("opt", "--passes=merge-negations", "m.hlo"), 2, "L301")):
         done = command(*words, code=code)

@@ -45,7 +45,7 @@ from hlotool.process import note_progress, work_time
 from hlotool.verdict import KINDS, ArgumentSearch, ArgumentSet, OutOfTime, compare
 
 #: kinds of arguments for programs of many roundings: at the ends of the range these overflow early
-_KINDS_OF_LARGE = ("plain", "near", "positive", "ties", "negative", "alike", "whole", "targets", "special", "wide")
+_KINDS_OF_LARGE = ("random", "near", "positive", "ties", "negative", "alike", "whole", "targets", "special", "wide")
 #: sets of arguments at most; one of each kind, which are tried for longer than the budget; and at least
 _MOST_SETS, _ONE_OF_EACH, _LEAST_SETS = 40, len(KINDS), 2
 #: the budget of the first sets, one of each kind, as a multiple of that of the others

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import complain, report
+from hlotool.cli.limits import add_run_limit
 from hlotool.cli.option_values import seconds
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import note_read, require_beside, write_beside
@@ -42,8 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", dest="shows_all", help="list the passes that are equal, too")
     parser.add_argument("--time-budget", type=seconds, default=4.0, metavar="SECONDS",
                         help="of processor time for the search of arguments, a module (default %(default)s)")
-    parser.add_argument("--time-limit", type=seconds, default=60.0, metavar="SECONDS",
-                        help="of one run of a module, and of the search for an instruction (default %(default)s)")
+    add_run_limit(parser, "one run of a module, and the search for an instruction")
     parser.add_argument("--extremes", action=argparse.BooleanOptionalAction, default=None,
                         help="count differences at the ends of the range (default: in small programs)")
     parser.add_argument("--save-arguments", metavar="FILE.npz", help="write the arguments that show the first fault")
@@ -128,7 +128,7 @@ def _options(args: argparse.Namespace, chain: Chain, reader: DumpReader) -> Bise
             if dump.module is not None:
                 arguments = tuple(read_arguments(args.argument_files, Program(dump.module).parameters))
                 break
-    return BisectOptions(arguments, args.seed, args.time_budget, args.time_limit, args.extremes, _show_progress)
+    return BisectOptions(arguments, args.seed, args.time_budget, args.run_limit, args.extremes, _show_progress)
 
 
 def _show_progress(text: str) -> None:

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import report
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.cli.option_values import error_budget, seconds
+from hlotool.cli.limits import add_run_limit
+from hlotool.cli.option_values import argument_kind, error_budget, seconds
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.cli.run import add_custom_calls
 from hlotool.diagnostics import HloError
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from hlotool.verdict import Comparison, ComparisonRecord
 
 #: kinds of argument sets, as hlotool.verdict.argument_sets lists them
-KINDS = ("plain", "special", "targets", "wide", "negative", "near", "alike", "positive", "ties", "whole")
+KINDS = ("random", "special", "targets", "wide", "negative", "near", "alike", "positive", "ties", "whole")
 PRESETS = ("xla", "numpy", "stablehlo", "bitwise")
 
 
@@ -42,11 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="pjrt:cpu, reference, stablehlo, shadow, stored:FILE.npz; each is compared with "
                              "the reference")
     parser.add_argument("--each", action="store_true", help="two modules: each on the executors, not with each other")
-    parser.add_argument("--inputs", nargs="+", choices=KINDS, metavar="KIND",
+    parser.add_argument("--inputs", nargs="+", choices=KINDS, type=argument_kind, metavar="KIND",
                         help=f"the sets of arguments to make: {', '.join(KINDS)} (default: all, until time is over)")
     parser.add_argument("--time-budget", type=seconds, default=10.0, metavar="SECONDS",
                         help="for the search of arguments that show a difference, a module (default 10)")
-    parser.add_argument("--time-limit", type=seconds, default=60.0, metavar="SECONDS", help="of one run on an executor")
+    add_run_limit(parser)
     parser.add_argument("--extremes", action=argparse.BooleanOptionalAction, default=None,
                         help="count all differences at the ends of the range, or none (default: those that are no "
                              "consequence of an overflow further up)")
@@ -103,7 +104,7 @@ def _compared(one: Loaded, other: Loaded | None, args: argparse.Namespace) -> Co
     elif args.inputs is None:
         arguments = one.recorded()
     return compare(module, second, arguments=arguments, inputs=args.inputs, executors=args.executors, seed=args.seed,
-                   tolerance=_tolerance(args), time_limit=args.time_limit, time_budget=args.time_budget,
+                   tolerance=_tolerance(args), time_limit=args.run_limit, time_budget=args.time_budget,
                    counts_extremes=args.extremes, is_proof_wanted=args.prove)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import shutil
@@ -63,6 +64,8 @@ def _open_closed_streams() -> None:
 
 #: streams that our renderers write colours to
 _COLORED: set[TextIO] = set()
+#: what --color says
+_choice = "auto"
 
 
 def _only_show(stream: TextIO) -> None:
@@ -100,9 +103,21 @@ def say(text: str) -> None:
         print(text, file=sys.stderr)
 
 
-def wants_color(stream: TextIO, choice: str = "auto") -> bool:
-    """Return True if the output to a stream is to be coloured; NO_COLOR and FORCE_COLOR decide first."""
-    colored = _wants_color(stream, choice)
+def add_color(parser: argparse.ArgumentParser) -> None:
+    """--color, of every command."""
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto",
+                        help="colour the output (default: on a terminal, unless NO_COLOR is set)")
+
+
+def choose_color(choice: str) -> None:
+    """Set what --color says, for this call of a command."""
+    global _choice  # noqa: PLW0603 - one command at a time
+    _choice = choice
+
+
+def wants_color(stream: TextIO) -> bool:
+    """Return True if the output to a stream is to be coloured: --color decides, then NO_COLOR and FORCE_COLOR."""
+    colored = _wants_color(stream, _choice)
     if colored:
         _COLORED.add(stream)
     return colored
@@ -118,19 +133,18 @@ def _wants_color(stream: TextIO, choice: str) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def frames(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source], stream: TextIO,
-           color: str = "auto") -> str:
+def frames(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source], stream: TextIO) -> str:
     """Frames for a stream, an empty line between them."""
-    return "\n\n".join(map(renderer(sources, stream, color).frame, diagnostics))
+    return "\n\n".join(map(renderer(sources, stream).frame, diagnostics))
 
 
-def renderer(sources: Mapping[str, Source], stream: TextIO | None, color: str = "auto") -> Renderer:
+def renderer(sources: Mapping[str, Source], stream: TextIO | None) -> Renderer:
     """Return the renderer of frames for a stream, as wide and as coloured as it can show; None: a file."""
     from hlotool.diagnostics.render import WIDTH, Renderer
 
     is_terminal = stream is not None and stream.isatty()
     width = shutil.get_terminal_size((WIDTH, 24)).columns if is_terminal else WIDTH
-    return Renderer(sources, color == "always" if stream is None else wants_color(stream, color), width)
+    return Renderer(sources, _choice == "always" if stream is None else wants_color(stream), width)
 
 
 def report(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source] | None = None) -> int:

@@ -2,7 +2,7 @@
 
     hlotool corpus index dumps/ -o dumps.index               for `hlotool find`
     hlotool corpus lint dumps/ more.tar.gz -o findings       every finding, a row each
-    hlotool corpus cost 's3://bucket/dumps/' -o costs -n 16  with the package that serves s3://
+    hlotool corpus cost 's3://bucket/dumps/' -o costs -j 16  with the package that serves s3://
     hlotool corpus convert dumps/ -o out --engine dask --scheduler tcp://a:8786
     hlotool corpus roundtrip dumps/ -o journeys --time-limit 20
 
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--engine", choices=tuple(ENGINES), default="local",
                         help="; ".join(f"{name}: {what}" for name, what in ENGINES.items()))
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of --engine dask: tcp://HOST:PORT")
-    parser.add_argument("--processes", "-n", type=processes(), metavar="N",
+    parser.add_argument("--jobs", "-j", type=processes(), metavar="N",
                         help="processes (default: one a processor)")
     parser.add_argument("--part", type=whole_number(1), default=2000, metavar="N",
                         help="files of a part at most: what is done again when a run is killed (%(default)s)")
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     with _progress(args) as watch:
         report = run_corpus(
             tasks()[args.task], args.paths, args.output, version=__version__, engine=args.engine,
-            scheduler=args.scheduler, processes=args.processes or default_processes(), seconds=args.input_seconds,
+            scheduler=args.scheduler, processes=args.jobs or default_processes(), seconds=args.input_seconds,
             memory=args.memory_limit, most=args.part, watch=watch)
     taken = time.perf_counter() - begun
     if args.format == "json":

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by", choices=(*GROUPINGS, *TRANSFER_GROUPINGS), default="instruction", metavar="WHAT",
                         help=f"what a row stands for: {', '.join(GROUPINGS)} (default: %(default)s); of "
                              f"--communication also {', '.join(TRANSFER_GROUPINGS)}")
-    parser.add_argument("--top", type=whole_number(0), default=15, metavar="N",
+    parser.add_argument("--limit", type=whole_number(0), default=15, metavar="N",
                         help="rows to show; 0: all (%(default)s)")
     parser.add_argument("--memory", action="store_true", help="the largest values that live when most memory is needed")
     parser.add_argument("--communication", action="store_true", help="bytes that each collective sends")
@@ -52,7 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--devices", action="store_true", help="list the devices that are known, and end")
     parser.add_argument("--html", metavar="FILE", help="write a page; its roofline is that of --device, or of an H100")
     add_format(parser, "hlotool.cli.cost_record:CostReport")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 
 def run(args: argparse.Namespace) -> int:

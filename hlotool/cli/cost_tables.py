@@ -127,7 +127,7 @@ def _print_table(args: argparse.Namespace, titles: Sequence[str], items: Sequenc
     from rich.table import Table
     from rich.text import Text
 
-    most = args.top if most is None else most
+    most = args.limit if most is None else most
     shown = items[:most] if most > 0 else items
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     words = ("value", "shape", "collective", "groups", "kind", "device", args.by)
@@ -136,6 +136,6 @@ def _print_table(args: argparse.Namespace, titles: Sequence[str], items: Sequenc
                          overflow="fold")
     for item in shown:
         table.add_row(*(Text(visible(cell)) for cell in row_of(item)))
-    Console(highlight=False, color_system="standard" if wants_color(sys.stdout, args.color) else None).print(table)
+    Console(highlight=False, color_system="standard" if wants_color(sys.stdout) else None).print(table)
     if len(shown) < len(items):
-        print(f"{len(items) - len(shown)} more rows: --top 0 shows all")
+        print(f"{len(items) - len(shown)} more rows: --limit 0 shows all")

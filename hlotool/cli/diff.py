@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 from hlotool.cli.argument_arrays import add_argument_files, read_arguments
 from hlotool.cli.console import complain, report, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load, module_of
-from hlotool.cli.option_values import seconds
+from hlotool.cli.limits import add_run_limit
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import HloError, visible
 from hlotool.ir import HloModule, Source
@@ -53,11 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="match operations by the values that they compute on the reference, on made arguments or "
                              "--args; exit code 1 where a result differs")
     add_argument_files(parser)
-    parser.add_argument("--time-limit", type=seconds, default=120.0, metavar="SECONDS",
-                        help="for running both with --values (default %(default)s)")
+    add_run_limit(parser, "running both with --values", 120.0)
     add_format(parser, "hlotool.cli.diff_report:DiffReport")
     parser.add_argument("--quiet", "-q", action="store_true", help="the verdict only")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -102,7 +100,7 @@ def _folders(args: argparse.Namespace) -> int:
     else:
         print(found.summary())
         if not args.quiet:
-            _print_lines(found.lines(every=args.all), wants_color(sys.stdout, args.color))
+            _print_lines(found.lines(every=args.all), wants_color(sys.stdout))
     return 0 if found else 1
 
 
@@ -121,13 +119,13 @@ def _by_values(given: list[HloModule], wanted: list[Loaded], args: argparse.Name
         rows = [fitted(before, read_arguments(args.argument_files, before.parameters))] * before.devices
     else:
         rows = [arguments_for(before, args.seed + device) for device in range(before.devices)]
-    found = match_values(before, after, rows, seconds=args.time_limit)
+    found = match_values(before, after, rows, seconds=args.run_limit)
     if args.format == "json":
         print_json({"left": wanted[0].name, "right": wanted[1].name, **found.as_json()})
     else:
         print(_wrapped(visible(f"{wanted[1].name} held against {wanted[0].name} by values. {found.summary()}")))
         if not args.quiet:
-            _print_lines(found.lines(args.all), wants_color(sys.stdout, args.color), is_wrapped=not args.all)
+            _print_lines(found.lines(args.all), wants_color(sys.stdout), is_wrapped=not args.all)
         if not args.quiet and not args.all:
             print("each operation: --all")
     return int(bool(found.different))
@@ -201,7 +199,7 @@ def _show(found: Diff, given: list[HloModule], wanted: list[Loaded], args: argpa
     if not found and not args.all and not args.names and _is_optimised(given[1]) and not _is_optimised(given[0]):
         _show_fates(given, wanted, args)
         return
-    is_colored = wants_color(sys.stdout, args.color)
+    is_colored = wants_color(sys.stdout)
     print(f"{wanted[0].name} and {wanted[1].name}: {found.summary()}")
     if args.quiet:
         return
@@ -215,7 +213,7 @@ def _show_fates(given: list[HloModule], wanted: list[Loaded], args: argparse.Nam
     fates = became(given[0], given[1])
     print(_wrapped(visible(f"{wanted[1].name} is {wanted[0].name} optimised. {fates.summary()}")))
     if not args.quiet:
-        _print_lines(fates.lines(), wants_color(sys.stdout, args.color), is_wrapped=True)
+        _print_lines(fates.lines(), wants_color(sys.stdout), is_wrapped=True)
         print("every change: --all")
 
 

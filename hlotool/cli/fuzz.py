@@ -1,9 +1,9 @@
 """Looks for the next bug: programs drawn at random, run on an executor, judged, sorted into classes and made small.
 
-    hlotool fuzz --time 600 -o found               ten minutes on pjrt:cpu; programs and bundles in `found`
-    hlotool fuzz --time 600 -o found --resume      goes on with that campaign
+    hlotool fuzz --time-limit 600 -o found               ten minutes on pjrt:cpu; programs and bundles in `found`
+    hlotool fuzz --time-limit 600 -o found --resume      goes on with that campaign
     hlotool fuzz --generators rule,rewritten --seed 7
-    hlotool fuzz --dumps DUMPS --time 600          sections of real dumps, mutated, as well
+    hlotool fuzz --dumps DUMPS --time-limit 600          sections of real dumps, mutated, as well
 
 Programs follow from the seed: the same one finds the same. An interrupt ends the campaign with what it has found.
 Exit code 0: nothing was found; 1: classes of findings; 2: unusable input; 130: interrupted.
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hlotool.cli.console import INTERRUPTED, complain
+from hlotool.cli.limits import add_run_limit
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.diagnostics import Diagnostic, HloError, visible
@@ -37,13 +38,13 @@ _SUFFIXES = (".hlo", ".txt")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--time", type=seconds, metavar="SECONDS", default=None,
-                        help="how long (default 60, where --programs says nothing)")
+    parser.add_argument("--time-limit", type=seconds, metavar="SECONDS", default=None, dest="time",
+                        help="for all of it (default 60, where --programs says nothing)")
     parser.add_argument("--programs", type=whole_number(1), metavar="N", default=None,
                         help="how many programs, in whole batches")
     parser.add_argument("--seed", type=whole_number(0), default=0, metavar="N",
                         help="what programs follow from (default 0)")
-    parser.add_argument("--executor", default="pjrt:cpu", metavar="NAME",
+    parser.add_argument("--executors", default="pjrt:cpu", dest="executor", metavar="NAME",
                         help="what is tested; it is held against the reference (default pjrt:cpu)")
     parser.add_argument("--generators", metavar="NAMES", default=None,
                         help="some of operation, composed, rule, dump, rewritten, with commas (default: all; dump "
@@ -54,8 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="programs in a batch (default 64)")
     parser.add_argument("--jobs", "-j", type=processes(), default=2, metavar="N",
                         help="processes (default 2)")
-    parser.add_argument("--run-limit", type=seconds, default=10.0, metavar="SECONDS",
-                        help="for one program on the executor (default 10)")
+    add_run_limit(parser, "one program on the executor", 10.0, "program_limit")
     parser.add_argument("--reduction-limit", type=seconds, default=60.0, metavar="SECONDS",
                         help="for making one finding small (default 60)")
     parser.add_argument("--known", action="store_true",
@@ -114,7 +114,7 @@ def _plan(args: argparse.Namespace) -> Plan:
                                    filename=args.dumps[0])])
     names = tuple(args.generators.split(",")) if args.generators else (
         *(("dump",) if dumps else ()), "operation", "composed", "rule", "rewritten")
-    return Plan(args.seed, executor_name(args.executor), names, dumps, args.size, args.run_limit, args.known)
+    return Plan(args.seed, executor_name(args.executor), names, dumps, args.size, args.program_limit, args.known)
 
 
 def _files(path: Path) -> list[Path]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.cli.option_values import seconds
+from hlotool.cli.option_values import ARGUMENT_KINDS, seconds
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import with_ending, write_beside
 from hlotool.diagnostics import HloError, visible
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from hlotool.blame import Blame, Isolation, NonFinite, Reproduction
     from hlotool.execution import Executor
 
-#: sets of arguments that are made where none are given
-_INPUTS = ("random", "positive", "special")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--executors", nargs=2, default=("pjrt:cpu", "reference"), metavar="NAME",
                         help="the executor that is held against the reference; either may stand first")
     add_argument_files(parser)
-    parser.add_argument("--inputs", nargs="+", choices=_INPUTS, default=None, metavar="KIND",
-                        help=f"what to make ({', '.join(_INPUTS)}) first where --args gives nothing; "
+    parser.add_argument("--inputs", nargs="+", choices=ARGUMENT_KINDS, default=None, metavar="KIND",
+                        help=f"what to make ({', '.join(ARGUMENT_KINDS)}) first where --args gives nothing; "
                              "then arguments are searched that show a difference, as compare does. The first set "
                              "with a finding counts")
     add_format(parser, "hlotool.blame:IsolateReport")

@@ -20,7 +20,7 @@ _AROUND = 10.0
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:
-    """The options; a command may have a time limit of its own, for each execution."""
+    """The options; a command may have a time limit of its own, for all that it does."""
     with contextlib.suppress(argparse.ArgumentError):
         parser.add_argument("--time-limit", type=seconds, metavar="SECONDS", dest="command_time_limit",
                             help="end where a module takes longer (default: after a minute of processor time "
@@ -28,6 +28,13 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     with contextlib.suppress(argparse.ArgumentError):
         parser.add_argument("--memory-limit", type=size, metavar="SIZE",
                             help="memory that a module may take: 500MB, 4GiB (default: 80 %% of the machine's)")
+
+
+def add_run_limit(parser: argparse.ArgumentParser | argparse._ArgumentGroup, what: str = "one run on an executor",
+                  default: float = 60.0, dest: str = "run_limit") -> None:
+    """--run-limit; with the usual `dest` it also bounds evaluations in the process of the command."""
+    parser.add_argument("--run-limit", type=seconds, default=default, metavar="SECONDS", dest=dest,
+                        help=f"for {what} (default {default:g})")
 
 
 def add_sandbox(parser: argparse.ArgumentParser, command: str) -> None:
@@ -49,8 +56,8 @@ def within_limits(command: str, args: argparse.Namespace, run: Callable[[argpars
             os.environ[SWITCH] = "1"
         if is_process or args.memory_limit is not None:
             limit_memory(args.memory_limit)
-        seconds = getattr(args, "time_limit", None)
-        if not isinstance(seconds, float):
+        seconds = _execution_limit(args)
+        if seconds is None:
             return run(args)
         from hlotool.execution import run_limit
 
@@ -79,5 +86,11 @@ def _stalled_after(args: argparse.Namespace) -> float:
     """Return the seconds of processor time without a sign of progress that end a command without a time limit."""
     from hlotool.process import STALLED
 
-    execution = getattr(args, "time_limit", None)
-    return min(STALLED, 1.5 * execution + _AROUND) if isinstance(execution, float) else STALLED
+    execution = _execution_limit(args)
+    return STALLED if execution is None else min(STALLED, 1.5 * execution + _AROUND)
+
+
+def _execution_limit(args: argparse.Namespace) -> float | None:
+    """Return the seconds that one execution may take: --run-limit, or what the command says of a whole module."""
+    found = getattr(args, "time_limit", getattr(args, "run_limit", None))
+    return found if isinstance(found, float) else None

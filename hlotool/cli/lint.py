@@ -79,7 +79,6 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--strict", action="store_true", help="the same as --fail-on warning")
     group.add_argument("--exit-zero", action="store_true", help="the same as --fail-on never")
     group.add_argument("--quiet", "-q", action="store_true", help="errors and warnings only, no notes, no summary")
-    group.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -67,7 +67,7 @@ def print_outcome(outcome: LintOutcome, args: argparse.Namespace) -> None:
 def _frames(outcome: LintOutcome, args: argparse.Namespace) -> str:
     """Frames, an empty line behind each; the address of a rule stands in its first one."""
     stream: TextIO | None = None if args.output else sys.stdout
-    drawn = renderer(outcome.sources, stream, args.color)
+    drawn = renderer(outcome.sources, stream)
     seen: set[str] = set()
     parts = []
     for item in _limited(outcome.found, outcome.settings.max_per_rule):

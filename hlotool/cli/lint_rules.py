@@ -27,13 +27,13 @@ def show(args: argparse.Namespace) -> int:
     if form == "json":
         print_json(entries)
     else:
-        _print_table(entries, args.color)
+        _print_table(entries)
     return 0
 
 
-def _print_table(entries: Sequence[CodeRecord], color: str) -> None:
+def _print_table(entries: Sequence[CodeRecord]) -> None:
     """The rules in groups, a line each; constraints of operations are counted."""
-    is_colored = wants_color(sys.stdout, color)
+    is_colored = wants_color(sys.stdout)
     shown = [e for e in entries if e["category"] != "constraint"]
     width = max(len(e["name"]) for e in shown)
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000

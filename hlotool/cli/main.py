@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from hlotool.cli.commands import COMMANDS, GROUPS, PROGRAMS
 from hlotool.cli.completion import complete, is_asked
-from hlotool.cli.console import INTERRUPTED, complain, interruptible, prepare_streams, report
+from hlotool.cli.console import INTERRUPTED, choose_color, complain, interruptible, prepare_streams, report
 from hlotool.cli.file_changes import is_watching, watched
 from hlotool.cli.limits import limit_reached, within_limits
+from hlotool.cli.old_options import renamed
 from hlotool.cli.output_files import printing_to_file
 from hlotool.cli.parsers import parser_of, suggestion
 from hlotool.cli.whole_files import forget_read
@@ -121,7 +122,8 @@ def _let_go() -> None:
 def _run(command: str, given: list[str], program: str, is_process: bool) -> int:
     module, parser = importlib.import_module(f"hlotool.cli.{command}"), parser_of(command, program)
     try:
-        args = parser.parse_args(given)
+        args = parser.parse_args(renamed(command, given, program))
+        choose_color(args.color)
         if (empty := _empty_path(parser, args)) is not None:
             complain(f"{program}: an empty word is no path ({empty}); is a variable empty? The current folder is `.`")
             return UNUSABLE

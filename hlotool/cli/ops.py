@@ -52,7 +52,6 @@ OpsReport: TypeAlias = list[OperationRecord]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("patterns", nargs="*", metavar="PATTERN", help="names, * and ? stand for characters")
     add_format(parser, "hlotool.cli.ops:OpsReport", forms=("text", "json", "markdown"))
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -62,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         advice = suggestion(args.patterns[0], OPS)
         complain(f"hlotool ops: no operation fits {' '.join(args.patterns)}{advice}")
         return 2
-    {"text": _print_table, "json": _print_json, "markdown": _print_markdown}[args.format](chosen, args.color)
+    {"text": _print_table, "json": _print_json, "markdown": _print_markdown}[args.format](chosen)
     return 0
 
 
@@ -102,7 +101,7 @@ def _columns(record: Op) -> tuple[str, str, str, str]:
     return record.opcode, operands_of(record), attributes, summary_of(record)
 
 
-def _print_table(chosen: list[Op], color: str) -> None:
+def _print_table(chosen: list[Op]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -113,16 +112,16 @@ def _print_table(chosen: list[Op], color: str) -> None:
         table.add_column(title, no_wrap=title == "operation")
     for record in chosen:
         table.add_row(*map(Text, _columns(record)))
-    is_colored = wants_color(sys.stdout, color)
+    is_colored = wants_color(sys.stdout)
     Console(file=sys.stdout, no_color=not is_colored, width=None if sys.stdout.isatty() else 140).print(table)
     print(f"{len(chosen)} operation{'' if len(chosen) == 1 else 's'}")
 
 
-def _print_json(chosen: list[Op], _: str) -> None:
+def _print_json(chosen: list[Op]) -> None:
     print_json([as_record(r) for r in chosen])
 
 
-def _print_markdown(chosen: list[Op], _: str) -> None:
+def _print_markdown(chosen: list[Op]) -> None:
     print("| operation | operands | attributes | what it does |\n|---|---|---|---|")
     for record in chosen:
         name, *rest = (text.replace("|", "\\|") for text in _columns(record))

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from hlotool.cli.commands import COMMANDS
-from hlotool.cli.console import complain
+from hlotool.cli.console import add_color, complain
 from hlotool.cli.file_changes import add_watch
 from hlotool.cli.limits import add_limits, add_sandbox
 from hlotool.cli.output_files import add_output
@@ -120,6 +120,7 @@ def add_everything(parser: argparse.ArgumentParser, command: str) -> None:
     add_watch(parser, command)
     add_limits(parser)
     add_sandbox(parser, command)
+    add_color(parser)
     parser.add_argument("--version", action="store_true", help="print the version and exit")
 
 

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arguments
 from hlotool.cli.console import INTERRUPTED, complain, report, wants_color
 from hlotool.cli.inputs import Loaded, load
+from hlotool.cli.limits import add_run_limit
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.cli.run import add_custom_calls
@@ -80,8 +81,7 @@ def add_failure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--message", default="", metavar="PATTERN", help="of a crash: what its message must hold")
     group.add_argument("--executors", nargs=2, default=("pjrt:cpu", "reference"), metavar="NAME",
                        help="the executor that fails, and the one it is held against (default pjrt:cpu reference)")
-    group.add_argument("--run-limit", type=seconds, default=60.0, metavar="SECONDS",
-                       help="for one run on an executor, or of the command (default 60)")
+    add_run_limit(group, "one run on an executor, or of the command")
     add_argument_files(group)  # type: ignore[arg-type]
     add_custom_calls(group)  # type: ignore[arg-type]
 

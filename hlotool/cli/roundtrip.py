@@ -22,7 +22,8 @@ from collections.abc import Iterator, Sequence
 
 from hlotool.cli.console import INTERRUPTED, complain, frames, say, wants_color
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.cli.option_values import processes, seconds, whole_number
+from hlotool.cli.limits import add_run_limit
+from hlotool.cli.option_values import ARGUMENT_KINDS, processes, whole_number
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.cli.roundtrip_stages import STAGES, RoundtripReport, Row, lost, take
 from hlotool.cli.run import add_custom_calls
@@ -36,12 +37,11 @@ _MOST_JOBS = 4
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_paths(parser, "modules to take there and back")
-    parser.add_argument("--inputs", nargs="+", choices=("random", "positive", "special"),
-                        default=("random", "positive", "special"), metavar="KIND",
+    parser.add_argument("--inputs", nargs="+", choices=ARGUMENT_KINDS, default=ARGUMENT_KINDS, metavar="KIND",
                         help="the sets of arguments to make: random, positive, special (default: all; PJRT alone "
                              "gets the special ones)")
     parser.add_argument("--seed", type=whole_number(0), default=0, help="seed of the arguments")
-    parser.add_argument("--time-limit", type=seconds, default=60.0, metavar="SECONDS", help="for each execution")
+    add_run_limit(parser)
     add_custom_calls(parser)
     parser.add_argument("--skip", nargs="+", choices=STAGES[5:], default=(), metavar="STAGE",
                         help=f"stages to leave out: {', '.join(STAGES[5:])}")
@@ -51,7 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action=_ListNotCompared, nargs=0, help="what `same` does not compare, and exit")
     parser.add_argument("--verbose", "-v", action="store_true", help="say why a stage was not applicable")
     add_format(parser, "hlotool.cli.roundtrip_stages:RoundtripReport")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
 
 class _ListNotCompared(argparse.Action):
@@ -79,13 +78,13 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         print_json(RoundtripReport(modules=[r.as_json() for r in rows], interrupted=is_interrupted))
         return _exit_code(rows, wanted, is_interrupted)
-    _print_table(rows, args.color)
+    _print_table(rows)
     for row in rows:
         shown = [*row.diagnostics, *(row.reasons if args.verbose else ())]
         if shown:
             few = shown if args.verbose else shown[:FEW]
             more = f"\n\n... and {len(shown) - len(few)} more (--verbose shows them)" if len(few) < len(shown) else ""
-            say(f"\n{row.name}:\n" + frames(few, sources, sys.stderr, args.color) + more)
+            say(f"\n{row.name}:\n" + frames(few, sources, sys.stderr) + more)
     good = sum(row.is_good for row in rows)
     total = sum(row.instructions for row in rows)
     print(f"{good} of {len(rows)} modules came back equal; {total} instructions, {time.perf_counter() - start:.1f} s")
@@ -114,7 +113,7 @@ def _rows(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[tuple[
 
 def _with_progress(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[tuple[int, Row]]:
     """A progress bar on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty() or not wants_color(sys.stderr, args.color):
+    if not sys.stderr.isatty() or not wants_color(sys.stderr):
         yield from _rows(wanted, args)
         return
     from rich.console import Console
@@ -128,7 +127,7 @@ def _with_progress(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterat
             yield at, row
 
 
-def _print_table(rows: Sequence[Row], color: str) -> None:
+def _print_table(rows: Sequence[Row]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -149,7 +148,7 @@ def _print_table(rows: Sequence[Row], color: str) -> None:
         cells = [Text(row.stages.get(s, "-"), styles.get(row.stages.get(s, ""), "dim")) for s in STAGES]
         worst = f"{row.worst['run']:g}" if "run" in row.worst else ""
         table.add_row(Text(row.name.removeprefix(folder)), str(row.instructions), *cells, worst, f"{row.seconds:.1f} s")
-    is_colored = wants_color(sys.stdout, color)
+    is_colored = wants_color(sys.stdout)
     width = None if sys.stdout.isatty() else 120
     Console(file=sys.stdout, no_color=not is_colored, force_terminal=is_colored, width=width,
             highlight=False).print(table)

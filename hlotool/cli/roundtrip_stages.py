@@ -183,7 +183,7 @@ class _Journey:
         from hlotool.execution import Program, arguments_for, executor_named
 
         program, args = self.program, self.args
-        pjrt = executor_named("pjrt:cpu", args.time_limit)
+        pjrt = executor_named("pjrt:cpu", args.run_limit)
         self.sets = [[arguments_for(program, args.seed + d, kind) for d in range(program.devices)]
                      for kind in args.inputs]
         results = pjrt.run(program, self.sets)
@@ -200,7 +200,7 @@ class _Journey:
         row = self.row
         try:
             kinds = self._kinds(stage)
-            found = executor_named(executor, self.args.time_limit).run(self.program, self.sets[:len(kinds)])
+            found = executor_named(executor, self.args.run_limit).run(self.program, self.sets[:len(kinds)])
             self._require_equal(stage, self.results[:len(kinds)], found, executor)
             row.stages[stage] = "ok"
         except HloError as error:
@@ -220,7 +220,7 @@ class _Journey:
         from hlotool.execution import executor_named
         from hlotool.numerics import judge_apart, ulp_distance, worst_of
 
-        reference = executor_named("reference", self.args.time_limit)
+        reference = executor_named("reference", self.args.run_limit)
         worst = 0.0
         for kind, rows, one, other in zip(self._kinds(stage), self.sets, left, right, strict=False):
             # The reference is what the others are held against, and of two modules the original.
@@ -240,8 +240,8 @@ class _Journey:
         from hlotool.blame import blame, blame_diagnostic
         from hlotool.execution import DIFFERENCE, executor_named
 
-        blamed = blame(self.program, witness, executor_named("pjrt:cpu", self.args.time_limit),
-                       seconds=self.args.time_limit) if witness is not None else None
+        blamed = blame(self.program, witness, executor_named("pjrt:cpu", self.args.run_limit),
+                       seconds=self.args.run_limit) if witness is not None else None
         if blamed is None:
             return Diagnostic(DIFFERENCE, message, filename=self.row.name)
         frame = blame_diagnostic(blamed)

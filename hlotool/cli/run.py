@@ -2,7 +2,7 @@
 
     hlotool run model.hlo                              with made arguments (see --inputs)
     hlotool run model.hlo --args x.npy y.npy -o out.npz
-    hlotool run model.hlo --executor reference
+    hlotool run model.hlo --executors reference
     hlotool run model.hlo --trace 'dot*' 'tanh.3' -o values.npz    the values of those instructions
 """
 
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict
 from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arrays, write_named
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
-from hlotool.cli.option_values import seconds
+from hlotool.cli.limits import add_run_limit
+from hlotool.cli.option_values import ARGUMENT_KINDS
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import HloError, visible
 from hlotool.diagnostics.records import DiagnosticRecord, diagnostic_records
@@ -58,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_paths(parser, "modules to execute")
     add_executor(parser)
     add_argument_files(parser)
-    parser.add_argument("--inputs", choices=("random", "positive", "special"), default=None,
+    parser.add_argument("--inputs", choices=ARGUMENT_KINDS, default=None,
                         help="what to make where --args gives nothing (default: random; a recorded run's own)")
     parser.add_argument("--output", "-o", metavar="FILE", help="write the results to an .npz (or .npy) file")
     parser.add_argument("--trace", nargs="+", metavar="PATTERN",
@@ -68,10 +69,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_executor(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--executor", default="pjrt:cpu",
+    parser.add_argument("--executors", default="pjrt:cpu", dest="executor", metavar="NAME",
                         help="pjrt:cpu, another PJRT platform, pjrt:PLUGIN.so, reference, stablehlo; with options: "
                              "pjrt:cpu+xla_backend_optimization_level=0")
-    parser.add_argument("--time-limit", type=seconds, default=60.0, metavar="SECONDS", help="for each module")
+    add_run_limit(parser)
     add_custom_calls(parser)
 
 
@@ -147,7 +148,7 @@ def _trace(loaded: Loaded, args: argparse.Namespace) -> None:
 
     program = Program(loaded.module())
     rows = [fitted(program, row) for row in _arguments(program, loaded, args)]
-    found = trace(program, rows, executor_named(args.executor, args.time_limit), args.trace)
+    found = trace(program, rows, executor_named(args.executor, args.run_limit), args.trace)
     write_named(Path(args.output), found)
     print(f"{len(found)} values in {visible(args.output)}")
 
@@ -156,7 +157,7 @@ def _results(loaded: Loaded, args: argparse.Namespace) -> list[list[Any]]:
     from hlotool.execution import Program, run_program
 
     program = Program(loaded.module())
-    return run_program(program, _arguments(program, loaded, args), args.executor, args.time_limit)
+    return run_program(program, _arguments(program, loaded, args), args.executor, args.run_limit)
 
 
 def _arguments(program: Program, loaded: Loaded, args: argparse.Namespace) -> list[list[Any]]:

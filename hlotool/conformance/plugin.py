@@ -1,7 +1,7 @@
 """The pytest plugin: cases are items, and selection, parallel runs and JUnit are pytest's own.
 
-    pytest -p hlotool.conformance.plugin --suite spec --executor pjrt:cpu -n 4
-    pytest -p hlotool.conformance.plugin my/cases --executor reference --junitxml=out.xml
+    pytest -p hlotool.conformance.plugin --suite spec --executors pjrt:cpu -n 4
+    pytest -p hlotool.conformance.plugin my/cases --executors reference --junitxml=out.xml
 
 `hlo-conformance` is this command with shorter options. A case's status, its verdict and its numbers are on the test
 report (`report.conformance`), and in JUnit as properties.
@@ -66,7 +66,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("conformance", "conformance of HLO implementations")
     group.addoption("--suite", action="append", default=[], metavar="NAMES",
                     help=f"suites to run: {', '.join(descriptions())}, or all")
-    group.addoption("--executor", action="append", default=[], metavar="NAMES",
+    group.addoption("--executors", "--executor", dest="executors", action="append", default=[], metavar="NAMES",
                     help="what runs the cases: " + ", ".join(executor_names()) + " (default pjrt:cpu)")
     group.addoption("--op", action="append", default=[], metavar="PATTERNS", help="only cases about these operations")
     group.addoption("--dtype", action="append", default=[], metavar="PATTERNS", help="only these element types")
@@ -325,7 +325,7 @@ class _Session:
         self.config = config
         self.selection = Selection(
             checked_names(option_words(option("suite"))),
-            tuple(dict.fromkeys(map(executor_name, executor_words(option("executor")) or ("pjrt:cpu",)))),
+            tuple(dict.fromkeys(map(executor_name, executor_words(option("executors")) or ("pjrt:cpu",)))),
             option_words(option("op")), option_words(option("dtype")), max(0, option("cases")), option("seed"),
             option("case_time_limit"))
         self.expectations = [e for name in option("expectations") for e in load_expectations(pathlib.Path(name))]

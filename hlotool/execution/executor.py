@@ -240,7 +240,7 @@ _REFUSALS = {"compile": COMPILE_ERROR, "unsupported": UNSUPPORTED, "absent": ABS
 def refused(name: str, refusal: Refusal, filename: str) -> Diagnostic:
     """Return what an executor of that name refuses, as a diagnostic."""
     code = _REFUSALS.get(refusal.kind, RUN_ERROR)
-    return Diagnostic(code, f"{name}: {refusal.message}", filename="--executor" if code in OF_EXECUTOR else filename)
+    return Diagnostic(code, f"{name}: {refusal.message}", filename="--executors" if code in OF_EXECUTOR else filename)
 
 
 #: the flag of XLA that says how many devices a CPU client has

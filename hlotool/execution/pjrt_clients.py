@@ -80,7 +80,7 @@ def absolute(words: str) -> str:
         return words
     path = Path(place).absolute()
     if not path.is_file():
-        raise HloError([Diagnostic(ABSENT, f"there is no plugin {place}", filename="--executor",
+        raise HloError([Diagnostic(ABSENT, f"there is no plugin {place}", filename="--executors",
                                    help="a platform that JAX finds has a plain name, for example pjrt:cpu")])
     return f"{path}{words[len(place):]}"
 
@@ -156,6 +156,6 @@ def _typed(word: str) -> Value:
 
 
 def _bad_option(words: str, why: str) -> HloError:
-    return HloError([Diagnostic(BAD_OPTION, f"pjrt:{words}: {why}", filename="--executor",
+    return HloError([Diagnostic(BAD_OPTION, f"pjrt:{words}: {why}", filename="--executors",
                                 help="options stand behind the name, for example "
                                      "pjrt:cpu+xla_backend_optimization_level=0")])

@@ -1,6 +1,6 @@
 """Sets of arguments that show differences: the same for the same seed, ordinary ones first, then kind after kind.
 
-    plain      floats around 0, scaled so that networks stay finite at depth; valid indices; small integers
+    random     floats around 0, scaled so that networks stay finite at depth; valid indices; small integers
     positive   the same, all above 0
     negative   all below 0, where the program allows it
     special    zeros of both signs, ones, extremes, infinities, NaN, drawn for each parameter apart
@@ -42,13 +42,13 @@ from hlotool.verdict.run_observer import Watch, is_finite
 from hlotool.verdict.solved_arguments import SolvedArguments
 
 #: kinds of sets, in the order in which they are tried
-KINDS = ("plain", "special", "targets", "wide", "negative", "near", "alike", "positive", "ties", "whole")
+KINDS = ("random", "special", "targets", "wide", "negative", "near", "alike", "positive", "ties", "whole")
 #: after these, again and again with other numbers
 _FURTHER = ("targets", "wide", "bits", "special", "uniform", "near", "alike", "mixed", "targets", "wide", "bits",
             "uniform", "ties", "mixed")
 #: what one parameter holds among plain ones, and what parameters share, turn by turn
 _UNUSUAL = ("special", "targets", "wide", "near")
-_ALIKE = ("wide", "special", "plain", "targets", "special")
+_ALIKE = ("wide", "special", "random", "targets", "special")
 #: wished values up to here keep a network finite
 _NEAR = 300.0
 #: how often a loop may run in arguments made here
@@ -144,7 +144,7 @@ class ArgumentSearch:
         for number, kind in enumerate(kinds or KINDS):
             yield self.make(kind, number)
         if kinds is None:
-            searches = [SolvedArguments(p, lambda number: self.make("plain", number).values[0]) for p in self.programs]
+            searches = [SolvedArguments(p, lambda number: self.make("random", number).values[0]) for p in self.programs]
             longer = yield from self._solved(searches)
             every = 1 if any(search.is_long for search in searches) else _EVERY
             for number, kind in enumerate(itertools.cycle(_FURTHER), len(KINDS)):
@@ -156,7 +156,7 @@ class ArgumentSearch:
 
     def _solved(self, searches: Sequence[SolvedArguments]) -> Generator[ArgumentSet, None, list[dict[int, Array]]]:
         """Sets that are solved for; what those hold that make loops run a little longer, by leaf."""
-        plain = self.make("plain").values[0]
+        plain = self.make("random").values[0]
         seen = {_key(plain)}
         longer: list[dict[int, Array]] = []
         for search in searches:
@@ -199,7 +199,7 @@ class ArgumentSearch:
         for place, leaf in enumerate(self.leaves):
             own = kind
             if kind == "mixed":  # one parameter out of the ordinary
-                own = _UNUSUAL[turn % len(_UNUSUAL)] if place == chosen else "plain"
+                own = _UNUSUAL[turn % len(_UNUSUAL)] if place == chosen else "random"
             elif kind == "alike":
                 own = _ALIKE[turn % len(_ALIKE)]
             made.append(self._leaf(leaf, own, generator))
@@ -320,7 +320,7 @@ class ArgumentSearch:
                 return
             watch = Watch(is_after_origins=True, until=work_time() + _TRIAL_SECONDS)
             try:
-                results = watch.run(self.program, self.make("plain", trial).values)
+                results = watch.run(self.program, self.make("random", trial).values)
             except (OutOfTime, HloError):
                 return
             if all(map(is_finite, itertools.chain(*results))) or not watch.origins:

@@ -386,11 +386,11 @@ def test_compare_names_the_instruction_between_two_modules(tmp_path, capsys) -> 
 def test_run_writes_the_values_of_chosen_instructions(tmp_path, capsys) -> None:
     path, out = tmp_path / "m.hlo", tmp_path / "values.npz"
     path.write_text(LOOP.replace(" g = ", " file = ").replace("(g)", "(file)"))
-    assert main(["run", "--executor", "reference", str(path), "--trace", "s", "a", "file", "-o", str(out)]) == 0
+    assert main(["run", "--executors", "reference", str(path), "--trace", "s", "a", "file", "-o", str(out)]) == 0
     with np.load(out) as values:
         assert set(values) == {"a", "file", *(f"w[{n}]/s" for n in range(5))}
         np.testing.assert_array_equal(values["w[0]/s"], np.sin(values["a"]))
-    assert main(["run", "--executor", "reference", str(path), "--trace", "nothing", "-o", str(out)]) != 0
+    assert main(["run", "--executors", "reference", str(path), "--trace", "nothing", "-o", str(out)]) != 0
     assert "is called nothing" in capsys.readouterr().err
 
 

@@ -53,7 +53,7 @@ def files(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
     monkeypatch.chdir(tmp_path)
     pathlib.Path("m.hlo").write_text(TEXT)
     np.savez("x.npz", x=np.float32([0.5, -1.0, 0.25, 2.0]))
-    assert main(["run", "m.hlo", "--executor", "reference", "--args", "x.npz", "--trace", "*", "-o", "t.npz"]) == 0
+    assert main(["run", "m.hlo", "--executors", "reference", "--args", "x.npz", "--trace", "*", "-o", "t.npz"]) == 0
     with np.load("t.npz") as held:
         return {name: held[name] for name in held}
 

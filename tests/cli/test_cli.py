@@ -264,7 +264,7 @@ def test_convert_refuses(good: pathlib.Path, tmp_path: pathlib.Path, capsys: pyt
 
 def test_run_with_files(good: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.savez(tmp_path / "in.npz", arg0=np.float32([1, 2, 3, 4]), arg1=np.float32([10, 20, 30, 40]))
-    assert main(["run", str(good), "--args", str(tmp_path / "in.npz"), "--executor", "reference"]) == 0
+    assert main(["run", str(good), "--args", str(tmp_path / "in.npz"), "--executors", "reference"]) == 0
     assert capsys.readouterr().out == "result 0: f32[4]\n  [-11., -22., -33., -44.]\n"
     np.save(tmp_path / "a.npy", np.float32([1, 2, 3, 4]))
     files = [str(tmp_path / "a.npy")] * 2
@@ -274,7 +274,7 @@ def test_run_with_files(good: pathlib.Path, tmp_path: pathlib.Path, capsys: pyte
     assert "2 arguments expected, 1 given" in capsys.readouterr().err
     assert main(["run", str(good), "--args", str(good)]) == 2
     assert "R110" in capsys.readouterr().err
-    assert main(["run", str(good), "--executor", "abacus"]) == 2
+    assert main(["run", str(good), "--executors", "abacus"]) == 2
 
 
 def test_run_reads_small_floats_back(tmp_path: pathlib.Path) -> None:

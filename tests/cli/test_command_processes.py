@@ -129,10 +129,10 @@ def test_nothing_in_the_tested_folder_runs(tmp_path: pathlib.Path) -> None:
     (cases / "pytest.ini").write_text("[pytest]\naddopts = -p test_a\npython_files = *.py\n")
     (cases / "m.hlo").write_text(TEXT)
     tool = ["-I", "-c", "import sys; from hlotool.cli.main import main_conform; sys.exit(main_conform())"]
-    more = (["-n1", "."], [str(cases)]) if os.environ.get("HLOTOOL_NIGHTLY") else ()
+    more = (["-j1", "."], [str(cases)]) if os.environ.get("HLOTOOL_NIGHTLY") else ()
     for words in (["."], *more, ["test_a.txt", "m.hlo"], ["test_a.py", "m.hlo"]):
-        ran = subprocess.run([sys.executable, *tool, "--executor", "reference", *words], cwd=cases, capture_output=True,
-                             text=True, check=False)
+        ran = subprocess.run([sys.executable, *tool, "--executors=reference", *words], cwd=cases,
+                             capture_output=True, text=True, check=False)
         assert not (tmp_path / "planted").exists(), words
         assert "2 passed" in ran.stdout or "test_a" in words[0], ran.stdout + ran.stderr
 
@@ -141,7 +141,7 @@ def test_cases_that_cannot_be_read_are_no_interrupt(tmp_path: pathlib.Path) -> N
     from hlotool.cli import main
 
     (tmp_path / "a.hlo").write_bytes(b"// name: \x00\n" + bytes(range(256)))
-    assert main(["conform", str(tmp_path), "--executor", "reference", "-q"]) == 2
+    assert main(["conform", str(tmp_path), "--executors", "reference", "-q"]) == 2
 
 
 def test_a_case_that_fails_now_and_then_is_flaky(monkeypatch: pytest.MonkeyPatch) -> None:

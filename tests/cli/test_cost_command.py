@@ -101,7 +101,7 @@ def test_a_page_is_written_and_never_over_what_was_read(capsys, tmp_path):
     ("scope", "shard_map")])
 def test_communication_adds_up_by_axis_group_kind_and_line(capsys, grouping, word):
     sharded = str(MODELS / "sharded_collectives.optimized.hlo")
-    code, out, _ = run(capsys, sharded, "--communication", "--by", grouping, "--top", "0")
+    code, out, _ = run(capsys, sharded, "--communication", "--by", grouping, "--limit", "0")
     assert code == 0
     assert word in out
     assert run(capsys, STEP, "--by", "axis")[0] == 2

@@ -43,7 +43,7 @@ def test_links_out_are_no_files_of_a_folder(folder: pathlib.Path) -> None:
 
 @pytest.mark.parametrize("command", [
     "fmt GIVEN", "lint --no-config GIVEN", "lint --no-config GIVEN/**/*.hlo", "convert GIVEN", "cost GIVEN",
-    "corpus lint GIVEN -o OUT", "conform --executor reference GIVEN", "roundtrip GIVEN"])
+    "corpus lint GIVEN -o OUT", "conform --executors=reference GIVEN", "roundtrip GIVEN"])
 def test_readers_pass_links_out_over_and_tell(folder: pathlib.Path, command: str, capfd: pytest.CaptureFixture[str]
                                               ) -> None:
     words = command.replace("GIVEN", str(folder)).replace("OUT", str(folder.parent / "out")).split()

@@ -103,7 +103,7 @@ def test_a_form_json_comes_with_its_schema() -> None:
 REPORTS = {
     "lint": [["MODULE", "--select", "ALL"], ["--select", "ALL", "samples/models/attention_kv_cache.hlo"],
              ["OTHER", "MODULE", "nowhere.hlo"]],
-    "run": [["MODULE"], ["MODULE", "OTHER", "--executor", "reference"], ["nowhere.hlo"]],
+    "run": [["MODULE"], ["MODULE", "OTHER", "--executors", "reference"], ["nowhere.hlo"]],
     "compare": [["MODULE", "--time-budget", "1"], ["MODULE", "OTHER", "--time-budget", "1"]],
     "isolate": [["MODULE", "--nan", "--inputs", "special"], ["MODULE", "OTHER"]],
     "cost": [["MODULE", "--device", "h100"], ["samples/models/attention_kv_cache.hlo"]],
@@ -304,7 +304,8 @@ def test_numbers_of_the_command_line_have_bounds(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize("seconds", ["1e13", "1e300"])
 def test_a_time_longer_than_any_clock_holds_is_a_time(seconds: str, tmp_path: pathlib.Path) -> None:
     (tmp_path / "a.hlo").write_text("HloModule m\n\nENTRY e {\n  ROOT c = s32[] constant(5)\n}\n")
-    for command in (["run"], ["run", "--executor", "reference"], ["lint"], ["compare"]):
+    for command in (["run"], ["run", "--executors", "reference"], ["run", "--run-limit", seconds], ["lint"],
+                    ["compare"]):
         done = subprocess.run([sys.executable, "-m", "hlotool", *command, "--time-limit", seconds,
                                str(tmp_path / "a.hlo")], capture_output=True, text=True, timeout=PATIENCE, check=False)
         assert "bug in hlotool" not in done.stderr and done.returncode in (0, 1), done

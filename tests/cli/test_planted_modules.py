@@ -18,18 +18,18 @@ TEXT = "HloModule m\nENTRY e { x = f32[2] parameter(0)\n  d = f32[2] tanh(x)\n  
 PROGRAM = "import sys\nfrom hlotool.programs import hlotool\nif __name__ == '__main__':\n    sys.exit(hlotool())\n"
 #: command lines; HERE is the folder worked on, which is the current one in half of the cases
 OFTEN = (
-    "lint --no-config -j 2 HERE", "conform --executor reference -q -n 2 HERE/m0.hlo HERE/m1.hlo",
+    "lint --no-config -j 2 HERE", "conform --executors reference -q --jobs 2 HERE/m0.hlo HERE/m1.hlo",
     "corpus lint HERE -o HERE/../out -n 2 --quiet", "corpus lint HERE -o HERE/../dask --engine dask --quiet",
     "run HERE/m0.hlo",
 )
 SELDOM = (
     "explain add", "ops", "fmt --check HERE", "convert HERE/m0.hlo", "opt HERE/m0.hlo", "py --check HERE/m0.hlo",
-    "py --target jax HERE/m0.hlo", "run --executor reference HERE/m0.hlo", "compare HERE/m0.hlo HERE/m1.hlo",
+    "py --target jax HERE/m0.hlo", "run --executors reference HERE/m0.hlo", "compare HERE/m0.hlo HERE/m1.hlo",
     "isolate HERE/m0.hlo", "bisect HERE/dump", "reduce HERE/m0.hlo --code W103 -o HERE/../small.hlo",
     "bundle HERE/m0.hlo -o HERE/../b.zip", "fuzz --programs 1 --seed 3", "roundtrip -j 2 HERE",
     "view HERE/m0.hlo -o HERE/../m.html", "diff HERE/m0.hlo HERE/m1.hlo --values", "cost HERE/m0.hlo",
     "corpus index HERE -o HERE/../index -n 1 --quiet", "find negate HERE/../index", "docs HERE/../docs",
-    "conform --executor pjrt:cpu -q HERE", "lsp", "mcp --folder HERE",
+    "conform --executors pjrt:cpu -q HERE", "lsp", "mcp --folder HERE",
 )
 NIGHTLY = bool(os.environ.get("HLOTOOL_NIGHTLY"))
 
@@ -72,7 +72,7 @@ def test_nothing_planted_runs(folder: pathlib.Path, where: str, line: str, tmp_p
     words = [word.replace("HERE/../", f"{tmp_path}/").replace("HERE", str(here)) for word in line.split()]
     environment = {**os.environ, "PYTHONPATH": "", "HLOTOOL_TRACEBACK": "1"}
     if words[0] == "find":  # it needs what an earlier command makes
-        index = ["corpus", "index", "-n", "1", "--quiet", str(here), "-o", str(tmp_path / "index")]
+        index = ["corpus", "index", "-j", "1", "--quiet", str(here), "-o", str(tmp_path / "index")]
         run(index, folder, where, environment)
     done = run(words, folder, where, environment)
     assert not (folder.parent / "PWNED").exists(), (folder.parent / "PWNED").read_text()

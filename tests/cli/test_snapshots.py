@@ -99,7 +99,7 @@ def test_literals_that_do_not_fit(arguments):
 
 
 def test_run_takes_the_recorded_arguments(file, capsys):
-    assert main(["run", str(file), "--executor", "reference", "--json"]) == 0
+    assert main(["run", str(file), "--executors", "reference", "--json"]) == 0
     first, second = json.loads(capsys.readouterr().out)["results"]
     assert first["values"][0] == 0.5 and first["values"][1] == "nan" and second["values"] == [7]
 

@@ -119,7 +119,7 @@ def test_line_ends_and_marks_stay(tmp_path: pathlib.Path) -> None:
     *([command, "m.hlo", option] for command, options in {
         "run": ["-o", "--args"], "convert": ["-o", "--loss-report"], "opt": ["-o"], "py": ["-o"], "lint": ["--output"],
         "reduce": ["-o", "--state", "--save-arguments"], "bundle": ["-o", "--issue"], "isolate": ["--reproduce"],
-        "conform": ["--json", "--html", "--junitxml", "--expectations", "--against"],
+        "conform": ["--save-json", "--html", "--junitxml", "--expectations", "--against"],
         "bisect": ["--html", "--save-arguments", "--against"]}.items() for option in options)])
 def test_an_empty_word_is_an_error(command: list[str], tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch,
                                    capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,7 +163,7 @@ def test_the_pipe_behind_a_link_is_written_into() -> None:
         assert pipe.read() == b"text"
 
 
-@pytest.mark.parametrize("option", ["--json", "--html", "--junitxml"])
+@pytest.mark.parametrize("option", ["--save-json", "--html", "--junitxml"])
 def test_a_report_of_conform_takes_no_place_of_a_case(option: str, tmp_path: pathlib.Path,
                                                       capsys: pytest.CaptureFixture[str]) -> None:
     file, link = tmp_path / "cases" / "m.hlo", tmp_path / "link"

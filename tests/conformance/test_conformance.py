@@ -334,8 +334,8 @@ def test_infeeds_are_fed() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "processes"), [
-    ([], ["2"]), (["--suite", "spec", "-x"], ["2"]), (["-n", "3"], ["3"]), (["--op", "add"], []),
-    (["--executor", "numpy,pjrt:cpu"], ["2"]), (["--executor", "pjrt:cuda"], []), (["--collect-only"], [])])
+    ([], ["2"]), (["--suite", "spec", "-x"], ["2"]), (["--jobs", "3"], ["3"]), (["--op", "add"], []),
+    (["--executors", "numpy,pjrt:cpu"], ["2"]), (["--executors", "pjrt:cuda"], []), (["--collect-only"], [])])
 def test_whole_suites_take_every_processor(arguments: list[str], processes: list[str],
                                            monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[str] = []
@@ -413,12 +413,12 @@ def test_what_became_better_worse_new_and_gone() -> None:
 
 
 ONE_CASE = f"// name: a\n// input: f32[2] {{1, 2}}\n// expect: f32[2] {{-1, -2}}\n{NEGATE}\n"
-ON_THE_REFERENCE = ("mine.hlo", "--executor", "numpy", "-q")
+ON_THE_REFERENCE = ("mine.hlo", "--executors", "numpy", "-q")
 
 
 def test_a_run_against_the_same_is_not_worse(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "mine.hlo").write_text(ONE_CASE)
-    assert main_conform([*ON_THE_REFERENCE, "--json", "old.json"]) == 0
+    assert main_conform([*ON_THE_REFERENCE, "--save-json", "old.json"]) == 0
     assert main_conform([*ON_THE_REFERENCE, "--against", "old.json"]) == 0
     assert "worse: 0" in capsys.readouterr().out
     for unusable in ("nowhere.json", "mine.hlo"):
@@ -428,7 +428,7 @@ def test_a_run_against_the_same_is_not_worse(here: pathlib.Path, capsys: pytest.
 def test_a_run_against_another_ends_with_1_where_something_is_worse(here: pathlib.Path,
                                                                     capsys: pytest.CaptureFixture[str]) -> None:
     (here / "mine.hlo").write_text(ONE_CASE)
-    assert main_conform([*ON_THE_REFERENCE, "--json", "old.json"]) == 0
+    assert main_conform([*ON_THE_REFERENCE, "--save-json", "old.json"]) == 0
     (here / "mine.hlo").write_text(ONE_CASE.replace("-2}", "-3}"))
     (here / "known.toml").write_text('[[expect]]\ncases = ["*"]\nstatus = "mismatch"\nreason = "planted"\n')
     known = (*ON_THE_REFERENCE, "--expectations", "known.toml")
@@ -483,7 +483,7 @@ def test_a_run_ends_at_its_deadline_and_names_what_it_left(here: pathlib.Path, c
 
     monkeypatch.setattr(plugin, "judge_all", judged_until_then)
     monkeypatch.setattr(plugin._Session, "is_over", property(lambda _: len(asked) > 1))
-    arguments = ("a.hlo", "b.hlo", "c.hlo", "--executor", "numpy", "--deadline", "1000", "--json", "out.json")
+    arguments = ("a.hlo", "b.hlo", "c.hlo", "--executors", "numpy", "--time-limit", "1000", "--save-json", "out.json")
     assert main_conform(arguments) == 2
     report = json.loads((here / "out.json").read_text())
     assert [(c["case"], c["status"]) for c in report["cases"]] == [("a/a", "pass")]
@@ -495,7 +495,7 @@ def test_a_run_ends_at_its_deadline_and_names_what_it_left(here: pathlib.Path, c
 
 def test_a_failure_that_stands_before_the_deadline_is_one(here: pathlib.Path) -> None:
     (here / "mine.hlo").write_text(ONE_CASE.replace("-2}", "-3}"))
-    assert main_conform([*ON_THE_REFERENCE, "--deadline", "1000"]) == 1
+    assert main_conform([*ON_THE_REFERENCE, "--time-limit", "1000"]) == 1
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "soon"])
@@ -508,8 +508,8 @@ def test_a_deadline_is_a_time(here: pathlib.Path, seconds: str) -> None:
 @pytest.mark.parametrize("processes", ["0", "2"])
 def test_a_case_that_never_ends_keeps_no_run_beyond_its_deadline(here: pathlib.Path, processes: str) -> None:
     (here / "never.hlo").write_text(f"// name: n\n// input: s32[] 0\n// expect: s32[] 0\n{NEVER_ENDS}\n")
-    done = run("never.hlo", "--executor", "numpy", "--deadline", "8", "--time-limit", "10000", "-n", processes,
-               "--json", "out.json", cwd=here)
+    done = run("never.hlo", "--executors", "numpy", "--time-limit", "8", "--run-limit", "10000", "--jobs", processes,
+               "--save-json", "out.json", cwd=here)
     assert done.returncode == 2, done.stdout + done.stderr
     assert "the time for the run was over" in done.stdout
     assert json.loads((here / "out.json").read_text())["cases"] == []
@@ -651,8 +651,8 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, sub
     kept = [c for c in PLANTED.split("// -----\n") if NIGHTLY or not c.startswith(hard)]
     (folder / "planted.hlo").write_text("// -----\n".join(kept))
     (folder / "known.toml").write_text(KNOWN)
-    on = ("--executor", "pjrt:cpu", "-n", "1") if NIGHTLY else ("--executor", "reference")
-    done = run("planted.hlo", "--time-limit", "2", "--expectations", "known.toml", *on, "--json", "out.json",
+    on = ("--executors", "pjrt:cpu", "--jobs", "1") if NIGHTLY else ("--executors", "reference")
+    done = run("planted.hlo", "--run-limit", "2", "--expectations", "known.toml", *on, "--save-json", "out.json",
                "--html", "out.html", "--junitxml", "out.xml", cwd=folder)
     return folder, done
 
@@ -706,7 +706,7 @@ def test_the_page_quotes_what_cases_hold() -> None:
 
 def listed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
     """The cases that the command chooses."""
-    assert main_conform([*arguments, "--executor", "numpy", "--collect-only", "-q"]) == 0
+    assert main_conform([*arguments, "--executors", "numpy", "--collect-only", "-q"]) == 0
     return [line for line in capsys.readouterr().out.splitlines() if "::" in line]
 
 
@@ -719,7 +719,7 @@ def test_selection(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    (("--suite", "nope"), "no suite is called 'nope'"), (("--executor", "tpu"), "no executor is called 'tpu'"),
+    (("--suite", "nope"), "no suite is called 'nope'"), (("--executors", "tpu"), "no executor is called 'tpu'"),
     (("nowhere.hlo",), "nowhere.hlo"), (("--expectations", "nowhere.toml"), "nowhere.toml"),
     (("broken.hlo",), "is no shape and value"), (("good.hlo", "-k", "nothingofthis"), "no case is chosen"),
 ])

@@ -150,7 +150,7 @@ def test_a_run_that_is_ended_is_taken_up(tmp_path: Path, number: signal.Signals)
         file.rename(more / f"n{number_of_file}.hlo")
     os.mkfifo(pipe)
     words = ["corpus", "cost", str(folder_of(tmp_path, *names)), str(pipe), str(more), "-o", str(out), "--part", "2",
-             "-n", "1"]
+             "-j", "1"]
     process = subprocess.Popen([sys.executable, "-m", "hlotool", *words], stderr=subprocess.PIPE, text=True)
     wait_until(lambda: len(list(out.glob("inputs/part-*"))) == 5)
     process.send_signal(number)

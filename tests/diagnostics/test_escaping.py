@@ -142,7 +142,7 @@ def test_names_of_tested_files_are_seen(tmp_path: pathlib.Path) -> None:
     folder.mkdir()
     (folder / "e.hlo").write_text("HloModule m\nENTRY e { a = f32[2] parameter(0)  ROOT b = f32[2] negate(a) }\n")
     for words in (["-v", str(folder)], [f"{folder}-missing\n::error::y"]):
-        done = subprocess.run([sys.executable, "-m", "hlotool", "conform", "--executor", "reference", *words],
+        done = subprocess.run([sys.executable, "-m", "hlotool", "conform", "--executors", "reference", *words],
                               capture_output=True, text=True, cwd=tmp_path, check=False)
         assert "\\n: :error x" in done.stdout + done.stderr and "\n::" not in done.stdout + done.stderr
         assert "\n: :" not in done.stdout + done.stderr
@@ -164,8 +164,8 @@ COMMANDS_OF_CI = re.compile(r"^\s*::|##(\[|vso\[|teamcity\[)", re.M | re.I)
 IN_CI = ["lint --no-config A", "lint --format concise --no-config A B", "fmt --diff A", "fmt --check A B",
          "lint --fix --diff A", "diff A B", "cost A", "cost --by scope A", "cost --by line A",
          "roundtrip --skip run A", "roundtrip --list A",
-         "run --executor reference A", "compare A B --executors reference reference", "isolate --nan A", "isolate A B",
-         "bisect D", "bisect D --against E", "conform -v --executor reference A", "lint C",
+         "run --executors reference A", "compare A B --executors reference reference", "isolate --nan A", "isolate A B",
+         "bisect D", "bisect D --against E", "conform -v --executors=reference A", "lint C",
          "explain ::error::x", "view --format json A", "lint --format json A", "find abs I", "corpus lint D -o O -n 1"]
 
 
@@ -186,7 +186,7 @@ def test_no_runner_of_ci_obeys_a_file(evil: str, tmp_path: pathlib.Path, monkeyp
         for number, (opcode, label) in enumerate(zip(opcodes, ("pipeline-start", f"{evil}p"), strict=True)):
             name = f"module_0001.{evil}.000{number}.q.after_{label}.before_{evil}.txt"
             (pathlib.Path(names[folder]) / name).write_text(text.replace("OP", opcode))
-    main(["corpus", "index", ".", "-o", "index", "-n", "1"])
+    main(["corpus", "index", ".", "-o", "index", "-j", "1"])
     for line in IN_CI:
         code = main([names.get(word, word) for word in line.split()])
         out, err = capfd.readouterr()

@@ -55,7 +55,7 @@ def test_bad_files_are_diagnostics(name: str, tmp_path: pathlib.Path, monkeypatc
     assert [d.code for d in caught.value.diagnostics] == ["R110"]
     pathlib.Path("m.hlo").write_text(MODULE)
     pathlib.Path("x.npz").write_bytes(BAD[name])
-    assert main(["run", "m.hlo", "--executor", "reference", "--args", "x.npz"]) == 2
+    assert main(["run", "m.hlo", "--executors", "reference", "--args", "x.npz"]) == 2
     assert "R110" in capsys.readouterr().err
     assert main(["compare", "m.hlo", "--executors", "stored:x.npz", "reference"]) == 2
     assert "R110" in capsys.readouterr().err and not pathlib.Path("planted").exists()

@@ -47,7 +47,7 @@ def test_every_command_has_limits(command: str, capsys: pytest.CaptureFixture[st
 
 @pytest.mark.parametrize("executor", ["reference", "pjrt:cpu"])
 def test_a_module_without_an_end(executor: str, endless: str) -> None:
-    done = subprocess.run([*HLOTOOL, "run", endless, "--executor", executor, "--time-limit", "0.5"], text=True,
+    done = subprocess.run([*HLOTOOL, "run", endless, "--executors", executor, "--run-limit", "0.5"], text=True,
                           capture_output=True, timeout=60, check=False)
     assert done.returncode in (1, 2) and "E105" in done.stderr and "Traceback" not in done.stderr
 
@@ -102,7 +102,7 @@ def test_the_exit_code_of_the_work_is_the_commands() -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("executor", ["reference", "pjrt:cpu"])
 def test_a_signal_ends_every_process(number: signal.Signals, executor: str, endless: str) -> None:
-    with subprocess.Popen([*HLOTOOL, "run", endless, "--executor", executor], stderr=subprocess.PIPE) as process:
+    with subprocess.Popen([*HLOTOOL, "run", endless, "--executors", executor], stderr=subprocess.PIPE) as process:
         found = at_work(process, 2)  # the one that works, and the executor's
         process.send_signal(number)
         process.wait(PATIENCE)

@@ -104,11 +104,11 @@ def test_files_that_are_no_plugins(name: str, text: str, message: str, tmp_path:
 def test_a_missing_executor_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "m.hlo").write_text(f"{TEXT}\n// -----\n{TEXT}", "utf-8")
     for command in ("run", "compare"):
-        words = ["--executor", "pjrt:nosuchplatform"] if command == "run" else [
+        words = ["--executors", "pjrt:nosuchplatform"] if command == "run" else [
             "--executors", "pjrt:nosuchplatform", "reference"]
         assert main([command, str(tmp_path / "m.hlo"), *words]) == 2
         said = capsys.readouterr().err
-        assert said.count("[E121]") == 1 and "--> --executor" in said
+        assert said.count("[E121]") == 1 and "--> --executors" in said
 
 
 @pytest.mark.parametrize(("name", "is_harmless"), [

@@ -194,7 +194,7 @@ def fuzzed(capsys, *words: str) -> tuple[int, dict]:
 def campaign(planted, tmp_path, capsys) -> tuple[tuple[str, ...], pathlib.Path, dict]:
     """Of programs of rules on an executor that adds 1 to square roots of products: words, folder and record."""
     folder = tmp_path / "found"
-    words = ("--executor", "wrong", "--generators", "rule", "--seed", "10", "--size", "24")
+    words = ("--executors", "wrong", "--generators", "rule", "--seed", "10", "--size", "24")
     code, record = fuzzed(capsys, *words, "--programs", "72", "-o", str(folder))
     assert code == 1
     return words, folder, record
@@ -227,7 +227,7 @@ def test_a_campaign_goes_on_in_its_folder_and_in_no_other(campaign, capsys) -> N
 
 
 def test_a_right_executor_has_no_findings(planted, capsys) -> None:
-    code, record = fuzzed(capsys, "--executor", "stablehlo" if NIGHTLY else "reference", "--size", "24", "--programs",
+    code, record = fuzzed(capsys, "--executors", "stablehlo" if NIGHTLY else "reference", "--size", "24", "--programs",
                           "24", "--seed", "4")
     assert (code, record["classes"]) == (0, []), record["classes"]
 
@@ -235,8 +235,8 @@ def test_a_right_executor_has_no_findings(planted, capsys) -> None:
 def test_a_crash_is_a_class_and_costs_no_other_program_its_verdict(planted, capsys) -> None:
     # Each try at making it smaller ends a process, which takes half a second to replace.
     count, limit = (30, "60") if NIGHTLY else (6, "0.1")
-    code, record = fuzzed(capsys, "--executor", "crashing", "--generators", "operation,rewritten", "--size", str(count),
-                          "--programs", str(count), "--seed", "3", "--reduction-limit", limit)
+    code, record = fuzzed(capsys, "--executors", "crashing", "--generators", "operation,rewritten",
+                          "--size", str(count), "--programs", str(count), "--seed", "3", "--reduction-limit", limit)
     assert code == 1
     (found,) = record["classes"]
     assert found["kind"] == "crash" and "reverse" in found["opcodes"]
@@ -258,8 +258,8 @@ def test_what_is_alike_is_followed_up_once() -> None:
 
 @pytest.mark.parametrize(("words", "said"), [
     (("--resume",), "--output"), (("--generators", "wild"), "no generator wild"), (("--generators", "dump"), "--dumps"),
-    (("--jobs", "0"), "0 is not from 1 to 256"), (("--time", "-1"), "above 0"), (("--executor", "none"), "no executor"),
-    (("--dumps", "empty"), "holds no file")])
+    (("--jobs", "0"), "0 is not from 1 to 256"), (("--time-limit", "-1"), "above 0"),
+    (("--executors", "none"), "no executor"), (("--dumps", "empty"), "holds no file")])
 def test_what_cannot_be_done_is_refused(words, said, tmp_path, capsys, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
@@ -269,8 +269,8 @@ def test_what_cannot_be_done_is_refused(words, said, tmp_path, capsys, monkeypat
 
 @pytest.mark.skipif(sys.platform != "linux", reason="signals of a group")
 def test_an_interrupt_ends_with_what_was_found(tmp_path) -> None:
-    process = subprocess.Popen([sys.executable, "-m", "hlotool", "fuzz", "--executor", "reference", "--time", "600",
-                                "--json", "--size", "8", "-j", "1", "-o", str(tmp_path / "f")],
+    process = subprocess.Popen([sys.executable, "-m", "hlotool", "fuzz", "--executors", "reference",
+                                "--time-limit", "600", "--json", "--size", "8", "-j", "1", "-o", str(tmp_path / "f")],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     batches = tmp_path / "f" / "batches.jsonl"
     while not batches.exists():

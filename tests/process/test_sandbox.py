@@ -145,10 +145,10 @@ def test_the_sandbox_is_on_unless_somebody_leaves_it(tmp_path: pathlib.Path, mon
 
     monkeypatch.delenv(SWITCH, raising=False)
     monkeypatch.setattr("hlotool.execution.executor.shared_child", noted)
-    assert main(["run", str(tmp_path / "m.hlo"), "--executor", "stablehlo"]) == 0
+    assert main(["run", str(tmp_path / "m.hlo"), "--executors", "stablehlo"]) == 0
     assert asked and all(asked)
     asked.clear()
-    assert main(["run", str(tmp_path / "m.hlo"), "--executor", "stablehlo", "--no-sandbox"]) == 0
+    assert main(["run", str(tmp_path / "m.hlo"), "--executors", "stablehlo", "--no-sandbox"]) == 0
     assert asked and not any(asked) and SWITCH not in os.environ
 
 

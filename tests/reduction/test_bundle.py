@@ -162,8 +162,8 @@ def test_nothing_that_is_read_is_written_over(tmp_path: pathlib.Path, monkeypatc
                   ["reduce", *code, "-o", "m.hlo"], ["reduce", *code, "--args", "x.npy", "-o", "x.npy"],
                   ["reduce", "m.hlo", "small.other.hlo", "-o", "small.other.hlo"],
                   ["reduce", "m.hlo", "small.other.hlo", "-o", "small.hlo"],
-                  ["run", "m.hlo", "--executor", "reference", "-o", "m.hlo"],
-                  ["run", "m.hlo", "--executor", "reference", "--args", "x.npy", "-o", "x.npy"],
+                  ["run", "m.hlo", "--executors", "reference", "-o", "m.hlo"],
+                  ["run", "m.hlo", "--executors", "reference", "--args", "x.npy", "-o", "x.npy"],
                   ["py", "m.hlo", "-o", "m.hlo"], ["convert", "m.hlo", "--to", "stablehlo", "-o", "m.hlo"],
                   ["lint", "--no-config", "m.hlo", "--output", "m.hlo"]):
         assert main(words) == 2, words

@@ -49,10 +49,10 @@ def both(before: str, after: str, parameters: str = "  x = f32[4] parameter(0)\n
 
 
 def test_compare_agrees() -> None:
-    found = compare(SMALL, inputs=("plain", "special", "wide"))
+    found = compare(SMALL, inputs=("random", "special", "wide"))
     assert found and found.compared == 3 and not found.diagnostics
     assert found.verdict == "agree" and found.kind == "equal"
-    assert compare(SMALL, executors=("pjrt:cpu", "stablehlo"), ulps=0, inputs=("plain", "special"))
+    assert compare(SMALL, executors=("pjrt:cpu", "stablehlo"), ulps=0, inputs=("random", "special"))
 
 
 def test_compare_two_modules() -> None:
@@ -67,9 +67,9 @@ def test_a_budget_by_hand_compares_two_executors_with_each_other() -> None:
     # tanh is within its budget, but not equal between the two.
     text = SMALL.replace("ROOT root = (f32[4], f32[4]) tuple(sum, a)",
                          "exact = f32[4] negate(sum)\n  t = f32[4] tanh(exact)\n  ROOT u = f32[4] add(t, t)")
-    assert compare(text, executors=("pjrt:cpu", "stablehlo"), ulps=0, inputs=("plain",)).verdict == "differ"
-    assert compare(text, executors=("pjrt:cpu", "stablehlo"), inputs=("plain",))
-    assert compare(text, executors=("pjrt:cpu", "stablehlo"), inputs=("plain",), tolerance=Tolerance(rtol=1e-5))
+    assert compare(text, executors=("pjrt:cpu", "stablehlo"), ulps=0, inputs=("random",)).verdict == "differ"
+    assert compare(text, executors=("pjrt:cpu", "stablehlo"), inputs=("random",))
+    assert compare(text, executors=("pjrt:cpu", "stablehlo"), inputs=("random",), tolerance=Tolerance(rtol=1e-5))
 
 
 def test_a_failure_to_run_is_no_agreement() -> None:
@@ -160,7 +160,7 @@ def test_each_kind_of_arguments_is_what_its_name_says() -> None:
     drawn = {kind: np.asarray(search.make(kind).values[0][0], np.float64) for kind in KINDS}
     sizes = {kind: np.log2(np.abs(values[np.isfinite(values) & (values != 0)])) for kind, values in drawn.items()}
     assert np.ptp(sizes["wide"]) > 200 and np.abs(np.median(sizes["wide"])) < 40
-    assert np.max(sizes["plain"]) < 4 and (drawn["positive"] > 0).all() and (drawn["negative"] < 0).all()
+    assert np.max(sizes["random"]) < 4 and (drawn["positive"] > 0).all() and (drawn["negative"] < 0).all()
     assert set(np.unique(drawn["whole"])) <= set(range(-4, 5))
     assert len(np.unique(drawn["ties"])) <= 4 and not np.isfinite(drawn["special"]).all()
 
@@ -195,7 +195,7 @@ def test_branches_of_a_conditional_are_all_tried() -> None:
 def test_arguments_are_deterministic_and_plain_ones_keep_networks_finite() -> None:
     text = pathlib.Path(__file__).parents[2] / "hlotool/samples/models/resnet_forward.hlo"
     program = Program(hlotool.parse(text.read_text()))
-    first, second = (ArgumentSearch([program], seed=3).make("plain") for _ in range(2))
+    first, second = (ArgumentSearch([program], seed=3).make("random") for _ in range(2))
     assert all(a.tobytes() == b.tobytes() for a, b in zip(first.values[0], second.values[0], strict=True))
     (logits,) = hlotool.execute(program.module, first.values[0], "reference")
     assert np.isfinite(logits).all() and np.ptp(logits) > 0
@@ -226,7 +226,8 @@ def test_the_record_fits_its_schema(tmp_path: pathlib.Path, capsys: pytest.Captu
     assert main(["compare", str(one), str(other), "--args", str(witness), "--format", "json"]) == 1
     assert json.loads(capsys.readouterr().out)["arguments"] == {"sets": 1, "planned": 1, "enumerated": 0,
                                                                 "kinds": ["given"]}
-    jsonschema.validate(comparison_json("x", compare(SMALL, inputs=("plain",))), schema_of(ComparisonReport, "compare"))
+    found = comparison_json("x", compare(SMALL, inputs=("random",)))
+    jsonschema.validate(found, schema_of(ComparisonReport, "compare"))
 
 
 def test_exit_codes(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -243,20 +244,20 @@ def test_stored_values_and_the_shadow_are_executors(tmp_path: pathlib.Path) -> N
     stored = f"stored:{tmp_path / 'out.npz'}"
     assert compare(SMALL, arguments=arguments, executors=(stored, "reference"))
     assert compare(SMALL, arguments=[arguments[1], arguments[0]], executors=(stored, "reference")).verdict == "differ"
-    assert compare(SMALL, executors=("shadow", "reference"), inputs=("plain",))
+    assert compare(SMALL, executors=("shadow", "reference"), inputs=("random",))
 
 
 def test_what_has_still_to_be_partitioned_is_compared_on_whole_arrays() -> None:
     text = module("  x = s32[2,8] parameter(0), sharding={devices=[1,2]<=[2]}\n"
                   "  ROOT y = s32[2,8] add(x, x), sharding={devices=[1,2]<=[2]}", header="m, num_partitions=2")
-    found = compare(text, inputs=("plain", "wide"))
+    found = compare(text, inputs=("random", "wide"))
     assert found.verdict == "agree" and found.compared == 2
 
 
 def test_assert_same_speaks_of_the_worst_element() -> None:
     from hlotool.testing import assert_same
 
-    assert_same(SMALL, inputs=("plain",))
+    assert_same(SMALL, inputs=("random",))
     with pytest.raises(AssertionError, match=r"subtract|higher precision"):
         assert_same(SMALL, SMALL.replace("add(a, b)", "subtract(a, b)"), executors=("reference",))
     with pytest.raises(AssertionError, match="vacuous"):
@@ -266,7 +267,7 @@ def test_assert_same_speaks_of_the_worst_element() -> None:
 def test_run_gives_a_record(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "x.hlo"
     path.write_text("HloModule m\nENTRY e { c = f32[3] constant({1, nan, -inf})  ROOT n = f32[3] negate(c) }\n")
-    assert main(["run", str(path), "--executor", "reference", "--json"]) == 0
+    assert main(["run", str(path), "--executors", "reference", "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert record["results"] == [{"device": 0, "result": 0, "element_type": "f32", "dims": [3],
                                   "values": [-1.0, "nan", "inf"]}]
@@ -276,7 +277,7 @@ def test_results_whose_sizes_change_are_compared() -> None:
     """One bounded dimension: other arguments, another size; elements of each size count by themselves."""
     text = module("x = f32[5] parameter(0)\nn = s32[] parameter(1)\n"
                   "ROOT d = f32[<=5] set-dimension-size(x, n), dimensions={0}")
-    assert hlotool.compare(text, text, executors=("reference",), inputs=("plain", "special", "targets", "wide"))
+    assert hlotool.compare(text, text, executors=("reference",), inputs=("random", "special", "targets", "wide"))
     found = OpenElements()
     for size in (2, 3):
         kinds = np.full(size, Kind.ILL_CONDITIONED, np.int8)
@@ -310,7 +311,7 @@ def test_few_large_sets_are_run_at_a_time(held: int, wanted: list[int], monkeypa
     monkeypatch.setattr(comparison, "_BATCH_BYTES", held)
     monkeypatch.setattr(comparison._Work, "_compare_batch", noted)
     text = "HloModule m\nENTRY e {\n  x = f32[4] parameter(0)\n  ROOT s = f32[4] sine(x)\n}\n"
-    assert hlotool.compare(text, executors=("shadow", "reference"), inputs=["plain"] * 13).verdict == "agree"
+    assert hlotool.compare(text, executors=("shadow", "reference"), inputs=["random"] * 13).verdict == "agree"
     assert batches == wanted
 
 
@@ -337,7 +338,7 @@ def test_the_ends_of_a_tolerance_are_within_it(tolerance: Tolerance, kind: Kind)
     (1, "y", "y of device 1 of pjrt:cpu")])
 def test_a_finding_names_its_device_where_there_are_others(device: int, value: str, where: str) -> None:
     judgement = Tolerance().judge(np.float32([1]), np.float32([2]))
-    found = Finding("pjrt:cpu", "reference", 2, device, "plain", 0, judgement, "reference", "why", value)
+    found = Finding("pjrt:cpu", "reference", 2, device, "random", 0, judgement, "reference", "why", value)
     assert str(found).startswith(f"{where}, plain arguments: ")
 
 
@@ -384,7 +385,7 @@ ENTRY e {
   s = f32[8,8] add(m, n)
   ROOT r = f32[8,8] sqrt(s)
 }""")
-    made = next(ArgumentSearch([Program(step)]).sets(("plain",)))
+    made = next(ArgumentSearch([Program(step)]).sets(("random",)))
     assert (made.values[0][0] < 0).any() and (made.values[0][1] > 0).all()
 
 

@@ -141,7 +141,7 @@ def test_values_of_a_trace_and_of_isolate(tmp_path: pathlib.Path, capsys: pytest
                       "ROOT d = f32[3] negate(b) }")
     given = tmp_path / "a.npy"
     np.save(given, np.array([-1, 0, 1], np.float32))
-    words = ["--executor", "reference", "--trace", "*", "--args", str(given), "-o", str(traced)]
+    words = ["--executors", "reference", "--trace", "*", "--args", str(given), "-o", str(traced)]
     assert main(["run", str(module), *words]) == 0
     shown = viewed("m", hlotool.read(str(module)))
     record = module_record(shown, read_values(str(traced)))

@@ -53,7 +53,7 @@ def executor_named(name: str, options: Options | float | None = None) -> Executo
     if found is None or bool(found.parameter) is not bool(colon and argument) or "\0" in name:
         known = ", ".join(executor_names())
         raise HloError([Diagnostic(UNKNOWN_EXECUTOR, f"no executor is called {name!r}; there are {known}",
-                                   filename="--executor", help=_advice(name))])
+                                   filename="--executors", help=_advice(name))])
     return found(found.argument_of(argument), options)
 
 
@@ -97,5 +97,5 @@ def _declared_elsewhere(name: str) -> type[Executor] | None:
             if isinstance(found, type) and issubclass(found, Executor):
                 return found
             problem = f"{entry.value} is no subclass of hlotool.execution.Executor"
-        raise HloError([Diagnostic(UNKNOWN_EXECUTOR, f"the executor {name!r}: {problem}", filename="--executor")])
+        raise HloError([Diagnostic(UNKNOWN_EXECUTOR, f"the executor {name!r}: {problem}", filename="--executors")])
     return None

@@ -73,7 +73,7 @@ class Pjrt(Executor):
 
     def check(self) -> None:
         if self.argument != "cpu":  # which starts wherever jaxlib is
-            self.ask("facts", time_limit=START_LIMIT, filename="--executor")
+            self.ask("facts", time_limit=START_LIMIT, filename="--executors")
 
     @classmethod
     def argument_of(cls, words: str) -> str:
@@ -149,7 +149,7 @@ class Pjrt(Executor):
 
 @functools.cache
 def _platform_of(executor: Pjrt) -> str:
-    return str(executor.ask("facts", time_limit=START_LIMIT, filename="--executor")["platform"])
+    return str(executor.ask("facts", time_limit=START_LIMIT, filename="--executors")["platform"])
 
 
 def _digest(path: str) -> str:
