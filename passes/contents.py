@@ -23,7 +23,6 @@ class Contents:
         #: the parameters of each computation, in the order of the text
         self.parameters: dict[HloComputation, list[HloInstruction]] = {}
         by_opcode: defaultdict[str, list[HloInstruction]] = defaultdict(list)
-        homes: defaultdict[str, list[HloComputation]] = defaultdict(list)
         by_attributes: defaultdict[int, list[HloInstruction]] = defaultdict(list)
         parameters = by_opcode["parameter"]
         for computation in module.computations:
@@ -31,7 +30,6 @@ class Contents:
             for instruction in computation.instructions:
                 opcode, attributes = instruction.opcode, instruction.attributes
                 by_opcode[opcode].append(instruction)
-                homes[opcode].append(computation)
                 if attributes:
                     by_attributes[id(attributes)].append(instruction)
                     called = attributes.called if type(attributes) is Attributes else None
@@ -41,9 +39,13 @@ class Contents:
             if calling:
                 self.calls[computation] = calling
         self._computations = module.computations
-        self._by_opcode, self._homes = {**by_opcode}, {**homes}
+        if not parameters:
+            del by_opcode["parameter"]
+        #: the instructions by opcode, those of one in the order of the text
+        self.by_opcode = {**by_opcode}
+        self._homes: dict[HloInstruction, HloComputation] = {}
         self._by_attributes = list(by_attributes.values())
-        self.opcodes = frozenset(homes)
+        self.opcodes = frozenset(by_opcode)
         #: the names of attributes that any instruction has
         self.attributes = frozenset(itertools.chain.from_iterable([i[0].attributes for i in self._by_attributes]))
 
@@ -54,11 +56,14 @@ class Contents:
 
     def of(self, opcodes: Iterable[str]) -> list[HloInstruction]:
         """Return the instructions with one of these opcodes, those of one opcode in the order of the text."""
-        return [i for opcode in opcodes for i in self._by_opcode.get(opcode, ())]
+        return [i for opcode in opcodes for i in self.by_opcode.get(opcode, ())]
 
     def rows(self, opcode: str) -> Rows:
         """Return the instructions of an opcode with their computations, in the order of the text."""
-        return list(zip(self._by_opcode[opcode], self._homes[opcode], strict=True)) if opcode in self._homes else []
+        found = self.by_opcode.get(opcode, ())
+        if found and not self._homes:
+            self._homes = {i: c for c in self._computations for i in c.instructions}
+        return [(i, self._homes[i]) for i in found]
 
     def having(self, attribute: str) -> list[HloInstruction]:
         """The instructions with an attribute of that name, those that share their attributes in the order of the text.

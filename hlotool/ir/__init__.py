@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from hlotool.ir.free_names import sanitized_name, unique_name
     from hlotool.ir.gc_pause import no_collection
     from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound, wrong_part
+    from hlotool.ir.interning import Interned
     from hlotool.ir.literals import ELIDED_ADVICE, Literal, may_be_elided
     from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_html_printer, set_printer
     from hlotool.ir.placement import NoPlacementError, Placement, placement_of, replicated
@@ -89,6 +90,7 @@ __all__ = [
     "HloComputation",
     "HloInstruction",
     "HloModule",
+    "Interned",
     "IotaTile",
     "Kind",
     "Layout",
@@ -154,6 +156,7 @@ __getattr__ = lazily(__name__, {
     "free_names": ("sanitized_name", "unique_name"),
     "gc_pause": ("no_collection",),
     "integrity": ("Flaw", "flaws", "foreign_operands", "is_sound", "wrong_part"),
+    "interning": ("Interned",),
     "literals": ("ELIDED_ADVICE", "Literal", "may_be_elided"),
     "module": ("HloComputation", "HloInstruction", "HloModule", "set_html_printer", "set_printer"),
     "placement": ("NoPlacementError", "Placement", "placement_of", "replicated"),

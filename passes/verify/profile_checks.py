@@ -154,28 +154,38 @@ _PASSES_THROUGH = with_flag("mixed") | with_freedom(Freedom.SUMS) | with_flag("o
     lambda flow: flow.packs or flow.enters or bool(flow.effect & Effect.HOST))
 
 
-def verify_precision(module: HloModule, severity: Severity) -> Iterator[Diagnostic]:
+def verify_precision(module: HloModule, contents: Contents, severity: Severity) -> Iterator[Diagnostic]:
     """Floats of several precisions in one operation, or in a fold and what it folds with.
 
     XLA's backends refuse them; its tools allow them before optimization, where this is a warning.
     Source: XLA, HloVerifierOpts, allow_mixed_precision, which the pipelines for CPU and GPU leave off.
     """
-    for instruction in module.instructions():
-        opcode = instruction.opcode
-        mixed = "" if opcode in _PASSES_THROUGH or opcode.endswith(ASYNC_STEPS) else _mixed_floats(instruction)
-        if mixed:
-            yield report(module, instruction, PRECISION, mixed, help="convert one of them first", severity=severity)
-        elif opcode in ("reduce", "reduce-window", "map"):
-            yield from _folded_precision(module, instruction, severity)
+    for opcode, instructions in contents.by_opcode.items():
+        is_free = opcode in _PASSES_THROUGH or opcode.endswith(ASYNC_STEPS)
+        mixed: set[HloInstruction] = set()
+        for instruction in () if is_free else _of_several_shapes(opcode, instructions):
+            if said := _mixed_floats(instruction):
+                mixed.add(instruction)
+                yield report(module, instruction, PRECISION, said, help="convert one of them first", severity=severity)
+        if opcode in ("reduce", "reduce-window", "map"):
+            for instruction in instructions:
+                if instruction not in mixed:
+                    yield from _folded_precision(module, instruction, severity)
+
+
+def _of_several_shapes(opcode: str, instructions: list[HloInstruction]) -> list[HloInstruction]:
+    """Return the instructions whose operands, and of rng whose result, may hold floats of several types."""
+    if opcode == "rng":
+        return instructions
+    return [i for i in instructions if len(o := i.operands) > 1 and (len(o) > 2 or o[0].shape is not o[1].shape)]
 
 
 def _mixed_floats(instruction: HloInstruction) -> str:
     """Report faults of the operands' precisions, and of those of rng's result, which has no rule about them."""
-    values = [(f"operand {n}", o.shape) for n, o in enumerate(instruction.operands)]
+    shapes = [o.shape for o in instruction.operands]
     if instruction.opcode == "rng":
-        values.append(("the result", instruction.shape))
-    if len({shape for _, shape in values}) < 2:
-        return ""
+        shapes.append(instruction.shape)
+    values = [("the result" if n == len(instruction.operands) else f"operand {n}", s) for n, s in enumerate(shapes)]
     floats = [(name, leaf.element_type) for name, shape in values if shape is not None for _, leaf in shape.leaves()
               if leaf.is_array and leaf.dtype.is_floating]
     other = next((found for found in floats if found[1] != floats[0][1]), None)

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Hashable
 from typing import Any
 
-from hlotool.ir import Attributes, HloComputation, HloInstruction, called_by
+from hlotool.ir import Attributes, HloComputation, HloInstruction, Interned, Literal, called_by
 from hlotool.ops import COMMON_ATTRIBUTES
 
 #: numbers that only tell instructions apart: rules look at their signs
@@ -19,22 +19,40 @@ _NUMBERS = frozenset(("channel_id", "parameter_number"))
 _UNSEEN = frozenset(COMMON_ATTRIBUTES) - {"sharding"}
 #: larger computations are told apart by identity: few instructions call equal ones
 _LARGE = 16
+#: numbers of a module's own structures are this one and those below it
+_OWN = -(1 << 40)
+
+
+#: the structures of computations that hold for every module, with their numbers, which are never given twice; and how
+#: many there may be before all are forgotten
+_GENERAL: dict[Hashable, int] = {}
+_next_number = itertools.count().__next__
+_MOST_GENERAL = 1 << 16
 
 
 class Signatures:
-    """The keys of a module's instructions. The module must stay alive and unchanged as long as they are used."""
+    """The keys of a module's instructions. The module must stay alive and unchanged as long as they are used.
+
+    A key that is *general* consists of values and holds for every module; others name objects of this one.
+    """
 
     def __init__(self) -> None:
         self._attributes: dict[int, Hashable] = {}
+        #: identities of attributes whose keys are not general
+        self._own: set[int] = set()
+        #: a key holds numbers for what is called, not the callees' keys, so that hashing one does not walk a call
+        #: graph, whose paths may be exponentially many; numbers of structures that are not general are below 0
         self._computations: dict[HloComputation, int] = {}
-        #: structure -> number: a key holds numbers for what is called, not the callees' keys, so that hashing one does
-        #: not walk a call graph, whose paths may be exponentially many
         self._numbers: dict[Hashable, int] = {}
 
     def instruction(self, instruction: HloInstruction) -> Hashable:
         """Opcode, attributes up to names and numbers, shapes of the result and the operands."""
         return (instruction.opcode, instruction.shape, self._of_attributes(instruction.attributes),
                 *[o.shape for o in instruction.operands])
+
+    def is_general(self, instruction: HloInstruction) -> bool:
+        """Return True if the key of an instruction, which was asked for, holds for every module."""
+        return id(instruction.attributes) not in self._own
 
     def computation(self, computation: HloComputation) -> int | None:
         """Return a number that computations of one structure share; None for a large one, which is told by identity."""
@@ -45,21 +63,31 @@ class Signatures:
             return ()
         known = self._attributes.get(id(attributes))
         if known is None:
-            of_value = self._of_value
-            known = self._attributes[id(attributes)] = tuple(
-                [(name, None if name in _UNSEEN else of_value(name, value)) for name, value in attributes.items()])
+            found = [(name, (None, True) if name in _UNSEEN else self._of_value(name, value))
+                     for name, value in attributes.items()]
+            if not all(is_general for _, (_, is_general) in found):
+                self._own.add(id(attributes))
+            known = self._attributes[id(attributes)] = tuple([(name, key) for name, (key, _) in found])
         return known
 
-    def _of_value(self, name: str, value: Any) -> Hashable:
+    def _of_value(self, name: str, value: Any) -> tuple[Hashable, bool]:
+        """Return the key of an attribute's value, and True if it is general."""
         kind = type(value)
         if kind is HloComputation:
-            known = self._computations.get(value)
-            return self._of_computation(value) if known is None else known
-        if kind is tuple and value and type(value[0]) is HloComputation:
-            return tuple([self._of_computation(c) for c in value])
-        if name in _NUMBERS and isinstance(value, int):
-            return min(value, 1)
-        return value if isinstance(value, (int, str)) else id(value)
+            number = self._of_computation(value)
+            return number, number >= 0
+        if kind is tuple:
+            if value and type(value[0]) is HloComputation:
+                numbers = tuple([self._of_computation(c) for c in value])
+                return numbers, min(numbers) >= 0
+            # True is 1 to Python.
+            return ((value, True) if value and type(value[0]) is not bool else ((bool, value), True)) \
+                if _is_hashable(value) else (id(value), False)
+        if kind is int:
+            return (min(value, 1) if name in _NUMBERS else value), True
+        if kind is str or (type(kind) is Interned and kind is not Literal):
+            return value, True
+        return ((kind, repr(value)), True) if kind in (bool, float) else (id(value), False)
 
     def _of_computation(self, computation: HloComputation) -> int:
         """Return the number of a computation's structure; callees first, without recursion, for chains may be long."""
@@ -77,14 +105,31 @@ class Signatures:
                 if before:
                     stack += [(current, True), *before]
             if is_ready:
-                known[current] = self._numbers.setdefault(self._structure(current), len(self._numbers))
+                known[current] = self._number(current)
         return known[computation]
 
-    def _structure(self, computation: HloComputation) -> Hashable:
+    def _number(self, computation: HloComputation) -> int:
         if len(computation.instructions) > _LARGE:
-            return id(computation)
+            return self._numbers.setdefault(id(computation), _OWN - len(self._numbers))
+        structure = self._structure(computation)
+        if not self._own.isdisjoint([id(i.attributes) for i in computation.instructions]):
+            return self._numbers.setdefault(structure, _OWN - len(self._numbers))
+        if len(_GENERAL) >= _MOST_GENERAL:
+            _GENERAL.clear()
+        number = _GENERAL.get(structure)
+        return _GENERAL.setdefault(structure, _next_number()) if number is None else number
+
+    def _structure(self, computation: HloComputation) -> Hashable:
         instructions, of_attributes = computation.instructions, self._of_attributes
         place = dict(zip(instructions, itertools.count())).get
         return (place(computation.root), *[
             (i.opcode, i.shape, a.get("parameter_number"), of_attributes(a), *map(place, i.operands))
             if (a := i.attributes) else (i.opcode, i.shape, None, (), *map(place, i.operands)) for i in instructions])
+
+
+def _is_hashable(value: tuple[Any, ...]) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import operator
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity, nearest
@@ -186,11 +186,16 @@ def _groups_of_checks(module: HloModule, contents: Contents, profile: str) -> It
     yield from verify_entry(module, is_laid_out)
     yield from verify_shardings(module, contents)
     yield from verify_values(module, contents)
-    yield from verify_precision(module, Severity.WARNING if profile == "unoptimized" else Severity.ERROR)
+    yield from verify_precision(module, contents, Severity.WARNING if profile == "unoptimized" else Severity.ERROR)
     if profile == "strict":
         yield from verify_strict(module)
     if is_laid_out:
         yield from verify_layouts(module, profile)
+
+
+#: general keys of instructions in which nothing is wrong, and how many there may be before all are forgotten
+_RIGHT: set[Hashable] = set()
+_MOST_RIGHT = 1 << 16
 
 
 class Checker:
@@ -284,12 +289,18 @@ class Checker:
         return lines - {0}
 
     def _finding(self, instruction: HloInstruction) -> Problem | None:
-        signature = self._signatures.instruction(instruction)
-        if signature in self._right:
+        signature: Hashable = self._signatures.instruction(instruction)
+        right = self._right
+        if self._signatures.is_general(instruction):
+            # Of another module it is right as well, if the operation is the same and there are as many partitions.
+            right, signature = _RIGHT, (signature, self._partitions, id(OPS.get(instruction.opcode)))
+        if signature in right:
             return None
         finding = next(self._findings(instruction), None)
         if finding is None:
-            self._right.add(signature)
+            if len(_RIGHT) >= _MOST_RIGHT:
+                _RIGHT.clear()
+            right.add(signature)
         return finding
 
     def _findings(self, instruction: HloInstruction) -> Iterator[Problem]:
