@@ -3,8 +3,13 @@
 `builtin_values.py` holds what is a value (`from hlotool import mlir; mlir.TensorType((2,), mlir.FloatType("f32"))`),
 `operations.py` what has an identity: operations, regions, blocks and SSA values. `generic_text` writes a program in the
 form that every reader of MLIR takes, whatever its dialects; `value_text` writes a type, an attribute or a location.
+
+`read_bytecode` reads MLIR's bytecode (`byte_cursor.py`, `value_codec.py`, `builtin_codec.py`, `value_table.py`).
+`read_stablehlo_artifact` reads StableHLO's portable artifacts, which are bytecode of VHLO (`vhlo_codec.py`,
+`vhlo_operations.py`), and makes today's StableHLO of it (`vhlo_upgrade.py`).
 """
 
+from hlotool.mlir.artifacts import artifact_dialects, artifact_version, read_stablehlo_artifact, read_vhlo
 from hlotool.mlir.builtin_values import (
     LOCATIONS,
     TYPES,
@@ -47,6 +52,7 @@ from hlotool.mlir.builtin_values import (
     UnknownLocation,
     VectorType,
 )
+from hlotool.mlir.bytecode_reader import Bytecode, Dialect, is_bytecode, read_bytecode, read_producer
 from hlotool.mlir.float_text import float_bits, float_text, float_value, float_width
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
 from hlotool.mlir.print_generic import generic_text
@@ -54,11 +60,12 @@ from hlotool.mlir.value_text import stored_bytes, value_text
 
 __all__ = [
     "LOCATIONS", "TYPES", "UNIT", "UNKNOWN", "AnyAttribute", "AnyType", "ArrayAttribute", "Block", "Body",
-    "CallLocation", "ComplexType", "DenseArrayAttribute", "DenseAttribute", "DenseResourceAttribute",
-    "DenseStringsAttribute", "DialectAttribute", "DialectType", "DictionaryAttribute", "FileLocation",
+    "Bytecode", "CallLocation", "ComplexType", "DenseArrayAttribute", "DenseAttribute", "DenseResourceAttribute",
+    "DenseStringsAttribute", "Dialect", "DialectAttribute", "DialectType", "DictionaryAttribute", "FileLocation",
     "FloatAttribute", "FloatType", "FunctionType", "FusedLocation", "IndexType", "IntegerAttribute", "IntegerType",
     "Location", "MemRefType", "NameLocation", "NoneType", "Operation", "Region", "SparseAttribute", "SsaValue",
     "StringAttribute", "SymbolAttribute", "TensorType", "TextAttribute", "TextType", "TupleType", "TypeAttribute",
-    "UnitAttribute", "UnknownLocation", "VectorType", "float_bits", "float_text", "float_value", "float_width",
-    "generic_text", "stored_bytes", "value_text", "walk",
+    "UnitAttribute", "UnknownLocation", "VectorType", "artifact_dialects", "artifact_version", "float_bits",
+    "float_text", "float_value", "float_width", "generic_text", "is_bytecode", "read_bytecode", "read_producer",
+    "read_stablehlo_artifact", "read_vhlo", "stored_bytes", "value_text", "walk",
 ]

@@ -124,11 +124,32 @@ class _Printer:
     def alias(self, location: Any) -> str:
         """The name of a location, which the end of the text defines."""
         known = self.places.get(location)
-        if known is None:
-            body = value_text(location, self.alias)
-            known = self.places[location] = f"#loc{len(self.places)}"
-            self.aliases.append(f"{known} = {body}\n")
-        return known
+        if known is not None:
+            return known
+        waiting = [location]
+        while waiting:  # those inside of others first
+            inner = [p for p in _places(waiting[-1]) if p not in self.places]
+            if inner:
+                waiting += inner
+                continue
+            place = waiting.pop()
+            if place not in self.places:
+                body = value_text(place, self.alias)
+                self.places[place] = f"#loc{len(self.places)}"
+                self.aliases.append(f"{self.places[place]} = {body}\n")
+        return self.places[location]
+
+
+def _places(location: Any) -> tuple[Any, ...]:
+    """The locations that a location holds."""
+    match location:
+        case mlir.NameLocation():
+            return (location.place,)
+        case mlir.CallLocation():
+            return location.callee, location.caller
+        case mlir.FusedLocation():
+            return location.places
+    return ()
 
 
 def _resources(outermost: Operation) -> list[str]:

@@ -131,7 +131,8 @@ class _Writer:
         parameters = value.parameters
         if not parameters:
             return f"{sign}{value.dialect}.{value.mnemonic}" if value.mnemonic else f"{sign}{value.dialect}<>"
-        if len(parameters) == 1 and not parameters[0][0] and type(parameters[0][1]) is str:
+        if len(parameters) == 1 and not parameters[0][0] and _BARE.fullmatch(str(parameters[0][1])) and type(
+                parameters[0][1]) is str:
             return f"{sign}{value.dialect}<{value.mnemonic} {parameters[0][1]}>"
         spelled = SPELLINGS.get((value.dialect, value.mnemonic), _Writer.parameters)
         body = spelled(self, parameters)

@@ -1,0 +1,59 @@
+"""Portable artifacts of StableHLO: bytecode of VHLO, which says in its header which version it is written for."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hlotool.diagnostics import HloError
+from hlotool.mlir.bytecode_reader import Bytecode, Dialect, read_bytecode, read_producer
+from hlotool.mlir.shardy_codec import SHARDY, SHARDY_PROPERTIES
+from hlotool.mlir.vhlo_codec import VHLO, Version
+from hlotool.mlir.vhlo_operations import NEWEST, version_of, version_text, vhlo_operations
+from hlotool.mlir.vhlo_upgrade import upgrade_to_stablehlo
+
+_PRODUCER = re.compile(r"StableHLO_v(\d+\.\d+\.\d+)")
+
+
+def artifact_dialects() -> dict[str, Dialect]:
+    """Return the dialects that artifacts are written in."""
+    return {"vhlo": Dialect(VHLO, {name: tuple([a.name for a in row.attributes])
+                                   for name, row in vhlo_operations().items()}),
+            "sdy": Dialect(SHARDY, SHARDY_PROPERTIES),
+            "builtin": Dialect(None, {"module": ("sym_name?", "sym_visibility?"), "unrealized_conversion_cast": ()})}
+
+
+def artifact_version(data: bytes) -> Version | None:
+    """Return the StableHLO version that an artifact is written for; None for bytes that are no artifact."""
+    header = read_producer(data)
+    found = _PRODUCER.fullmatch(header[1]) if header is not None else None
+    return version_of(found[1]) if found else None
+
+
+def read_vhlo(data: bytes, filename: str = "<bytes>") -> Bytecode:
+    """Return the program of an artifact as it is written, in VHLO. Raises HloError."""
+    with _explained(data):
+        return read_bytecode(data, artifact_dialects(), filename)
+
+
+def read_stablehlo_artifact(data: bytes, filename: str = "<bytes>") -> Bytecode:
+    """Return the program of an artifact of any version, in today's StableHLO. Raises HloError."""
+    with _explained(data):
+        found = read_bytecode(data, artifact_dialects(), filename)
+        upgrade_to_stablehlo(found.program, filename)
+        return found
+
+
+@contextlib.contextmanager
+def _explained(data: bytes) -> Iterator[None]:
+    """Say of an artifact that is newer than the tables here, where it cannot be read, that it is."""
+    try:
+        yield
+    except HloError as error:
+        version = artifact_version(data)
+        if version is None or version <= NEWEST:
+            raise
+        help = f"the artifact is of StableHLO {version_text(version)}; {version_text(NEWEST)} is the newest known here"
+        raise HloError([replace(d, help=help) for d in error.diagnostics]) from None

@@ -1,0 +1,197 @@
+"""The tables of strings, resources, types and attributes of a bytecode file, whose entries are made when asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hlotool.mlir import builtin_values as mlir
+from hlotool.mlir import codes
+from hlotool.mlir.byte_cursor import ByteCursor, DamagedError
+from hlotool.mlir.value_codec import Codec
+
+#: levels of types and attributes inside of each other; real programs have a dozen
+_DEEPEST = 64
+#: how many times locations may be so deep inside of each other; those of real programs have a hundred levels
+_MOST_STEPS = 1000
+#: the size of a value with all that it holds written out, as often as it is referred to
+_LARGEST = 1 << 24
+#: a type or attribute of a dialect as its text: sign, dialect, mnemonic, parameters
+_DIALECT_TEXT = re.compile(r"[#!]([A-Za-z_][\w$]*)(?:\.([A-Za-z_][\w$.]*)(?:<(.*)>)?|<(.*)>)", re.S)
+
+
+def read_strings(cursor: ByteCursor) -> list[str]:
+    """Return the strings of a file: sizes of the last one first, then all bytes, with a zero after each string."""
+    count = cursor.count("strings", 2)
+    sizes = [cursor.varint() for _ in range(count)]
+    if sum(sizes) != cursor.left or 0 in sizes:
+        raise cursor.error(f"strings take {sum(sizes)} bytes, and {cursor.left} are left")
+    return [cursor.take(size)[:-1].decode("utf-8", "surrogateescape") for size in reversed(sizes)]
+
+
+def value_of_text(text: str, is_type: bool) -> Any:
+    """Return the type or attribute of a text. Nothing inside of it is taken apart."""
+    found = _DIALECT_TEXT.fullmatch(text)
+    if found is None:
+        if is_type and re.fullmatch(r"f\d+\w*|tf32|bf16", text):
+            return mlir.FloatType(text)
+        return mlir.TextType(text) if is_type else mlir.TextAttribute(text)
+    dialect, mnemonic, body, pretty = found.groups()
+    make = mlir.DialectType if is_type else mlir.DialectAttribute
+    if pretty is not None:
+        word = re.fullmatch(r"([A-Za-z_]\w*) ([A-Za-z_]\w*)", pretty)
+        return make(dialect, word[1], (("", word[2]),)) if word else make(dialect, "", (("", mlir.Body(pretty)),))
+    return make(dialect, mnemonic, () if body is None else (("", mlir.Body(body)),))
+
+
+class _DeeperError(Exception):
+    """A value that is too deep inside of others for Python's stack, and is to be made before them."""
+
+    def __init__(self, index: int, is_type: bool) -> None:
+        super().__init__()
+        self.place = index, is_type
+
+
+class ValueTable:
+    """Types and attributes by index. Each one is made once, when it is first asked for."""
+
+    def __init__(self, dialects: Sequence[str], strings: list[str], resources: list[tuple[str, bytes | None, int]],
+                 codecs: Mapping[str, Codec]) -> None:
+        self.dialects = dialects
+        self.strings = strings
+        self.resources = resources
+        self.codecs = codecs
+        self.entries: tuple[list[tuple[str, bool, int, int]], list[tuple[str, bool, int, int]]] = ([], [])
+        self.known: tuple[list[Any], list[Any]] = ([], [])
+        self.sizes: dict[Any, tuple[int, int]] = {}
+        self.waiting: set[tuple[int, bool]] = set()
+
+    def read_offsets(self, offsets: ByteCursor, values: ByteCursor) -> None:
+        """Read where each attribute and each type has its bytes: sizes in groups of a dialect."""
+        counts = offsets.count("attributes"), offsets.count("types")
+        offsets.checked(sum(counts), "attributes and types")
+        for number, count in enumerate(counts):
+            entries = self.entries[number]
+            while len(entries) < count:
+                dialect = self.entry(self.dialects, offsets.varint(), "dialect", offsets)
+                size = offsets.count("attributes or types")
+                if len(entries) + size > count:
+                    raise offsets.error(f"{len(entries) + size} attributes or types are grouped, of {count}")
+                for _ in range(size):
+                    length, has_codec = offsets.flagged()
+                    part = values.slice(length)
+                    entries.append((dialect, has_codec, part.place, part.end))
+            self.known[number].extend([None] * count)
+        offsets.finish("the sizes of attributes and types")
+        self.data = values.data
+
+    def entry(self, table: Sequence[Any], index: int, what: str, cursor: ByteCursor) -> Any:
+        """Return what a table has at an index."""
+        if index >= len(table):
+            raise cursor.error(f"{what} {index} is asked for, and there are {len(table)}")
+        return table[index]
+
+    def attribute(self, index: int, cursor: ByteCursor) -> Any:
+        """Return an attribute; `cursor` tells where it was asked for."""
+        known = self.known[False]
+        return (known[index] if index < len(known) else None) or self._made(index, False, cursor)
+
+    def type(self, index: int, cursor: ByteCursor) -> Any:
+        """Return a type; `cursor` tells where it was asked for."""
+        known = self.known[True]
+        return (known[index] if index < len(known) else None) or self._made(index, True, cursor)
+
+    def _made(self, index: int, is_type: bool, cursor: ByteCursor) -> Any:
+        steps = [(index, is_type)]
+        while True:
+            try:
+                found = self._value(*steps[-1], cursor)
+            except _DeeperError as deeper:
+                self.waiting.clear()
+                if deeper.place in steps or len(steps) == _MOST_STEPS:
+                    raise cursor.error("types, attributes or locations hold themselves, or are nested too deep",
+                                       codes.TOO_DEEP) from None
+                steps.append(deeper.place)
+                continue
+            steps.pop()
+            if not steps:
+                return found
+
+    def _value(self, index: int, is_type: bool, cursor: ByteCursor, depth: int = 0) -> Any:
+        known = self.known[is_type]
+        if index < len(known) and (found := known[index]) is not None:
+            return found
+        what = "type" if is_type else "attribute"
+        dialect, has_codec, start, end = self.entry(self.entries[is_type], index, what, cursor)
+        if (index, is_type) in self.waiting:
+            raise DamagedError(codes.DAMAGED, start, f"{what} {index} holds itself")
+        if depth > _DEEPEST:
+            raise _DeeperError(index, is_type)
+        self.waiting.add((index, is_type))
+        inner = ByteCursor(self.data, start, end)
+        source = _Source(self, inner, depth + 1)
+        value = self._coded(dialect, is_type, source) if has_codec else value_of_text(
+            inner.terminated().decode("utf-8", "surrogateescape"), is_type)
+        inner.finish(f"{what} {index}")
+        self.waiting.discard((index, is_type))
+        size, level = (1, 0) if isinstance(value, mlir.LOCATIONS) else (source.size, source.level)
+        if size > _LARGEST or level > _DEEPEST:
+            raise DamagedError(codes.TOO_DEEP, start, f"{what} {index} is nested more than {_DEEPEST} deep, or larger "
+                               f"than {_LARGEST} when written out")
+        self.sizes[value] = size, level
+        known[index] = value
+        return value
+
+    def _coded(self, dialect: str, is_type: bool, source: _Source) -> Any:
+        codec, cursor = self.codecs.get(dialect), source.cursor
+        start = cursor.place
+        number = cursor.varint()
+        row = (codec.types if is_type else codec.attributes).get(number) if codec is not None else None
+        if row is None:
+            what = "type" if is_type else "attribute"
+            raise DamagedError(codes.UNKNOWN, start, f"{what} {number} of dialect {dialect} is not known")
+        done: list[Any] = []
+        for kind in row.kinds:
+            done.append(kind.read(source, done))
+        try:
+            return row.build(*done)
+        except TypeError as error:
+            raise DamagedError(codes.DAMAGED, start, str(error)) from None
+
+
+class _Source:
+    """What the fields of one value are read from; adds up the size and the levels of what they refer to."""
+
+    __slots__ = ("cursor", "depth", "level", "size", "table")
+
+    def __init__(self, table: ValueTable, cursor: ByteCursor, depth: int) -> None:
+        self.table = table
+        self.cursor = cursor
+        self.depth = depth
+        self.size = self.level = 1
+
+    def _value(self, is_type: bool, index: int) -> Any:
+        found = self.table._value(index, is_type, self.cursor, self.depth)
+        size, level = self.table.sizes[found]
+        self.size += size
+        self.level = max(self.level, level + 1)
+        return found
+
+    def attribute(self) -> Any:
+        return self._value(False, self.cursor.varint())
+
+    def attribute_at(self, index: int) -> Any:
+        return self._value(False, index)
+
+    def type(self) -> Any:
+        return self._value(True, self.cursor.varint())
+
+    def string(self) -> str:
+        text: str = self.table.entry(self.table.strings, self.cursor.varint(), "string", self.cursor)
+        return text
+
+    def resource(self) -> tuple[str, bytes | None, int]:
+        found: tuple[str, bytes | None, int] = self.table.entry(
+            self.table.resources, self.cursor.varint(), "resource", self.cursor)
+        return found

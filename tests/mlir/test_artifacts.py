@@ -1,0 +1,93 @@
+"""Portable artifacts, read by ourselves, are what jaxlib's reader makes of them, and what their texts say."""
+
+import functools
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from hlotool import mlir
+from hlotool.diagnostics import HloError
+from hlotool.mlir import generic_text, read_stablehlo_artifact
+
+CORPUS = pathlib.Path(__file__).parents[3] / "shared" / "corpus"
+VERSIONED = sorted((CORPUS / "vhlo").glob("*.mlir.bc"))
+JAX = sorted((CORPUS / "jax_modules").glob("*.mlirbc"))
+#: the newest version that the jaxlib of the tests reads
+JAXLIB = (1, 17, 0)
+
+pytestmark = pytest.mark.skipif(not VERSIONED, reason="no corpus")
+
+
+@functools.cache
+def context():
+    from hlotool.stablehlo.context import load_quantisation, make_context
+
+    made = make_context()
+    load_quantisation(made)
+    made.allow_unregistered_dialects = True
+    return made
+
+
+def through_mlir(text: str, **options: bool) -> str:
+    from jax.extend.mlir import ir
+
+    return ir.Module.parse(text, context()).operation.get_asm(print_generic_op_form=True, **options)
+
+
+@pytest.mark.parametrize("path", VERSIONED + JAX, ids=lambda p: p.name)
+def test_each_artifact_is_what_jaxlib_reads(path) -> None:
+    from hlotool.stablehlo import read_artifact
+
+    data = path.read_bytes()
+    if (mlir.artifact_version(data) or JAXLIB) > JAXLIB:
+        pytest.skip("newer than this jaxlib")
+    theirs = read_artifact(data, context(), isolate=False).operation
+    ours = through_mlir(generic_text(read_stablehlo_artifact(data).program), enable_debug_info=True)
+    assert ours == theirs.get_asm(print_generic_op_form=True, enable_debug_info=True)
+
+
+@pytest.mark.parametrize("path", VERSIONED, ids=lambda p: p.name)
+def test_each_artifact_is_what_its_text_says(path) -> None:
+    program = read_stablehlo_artifact(path.read_bytes()).program
+    for operation in mlir.walk(program):
+        if operation.name == "stablehlo.collective_reduce" or (
+                len(operation.operands) == 2 and operation.name == "stablehlo.collective_broadcast"):
+            operation.attributes.update(operation.properties)
+        if (newer := operation.properties.pop("result_tilings", None)) is not None:
+            operation.attributes["result_tilings"] = newer
+    assert plain(generic_text(program, locations=False)) == plain(path.with_suffix("").read_text())
+
+
+def plain(text: str) -> str:
+    """A program as MLIR prints it, without defaults that are written out, and with operations that jaxlib lacks."""
+    newer = re.sub(r'"stablehlo\.(collective_reduce"|collective_broadcast"\(%\w+, )', r'"newer.\1', text)
+    printed = through_mlir(re.sub(r'("newer\..*) <{.*?}>', r"\1", newer))
+    for default in ("api_version = 1 : i32, ", " <{result_accuracy = #stablehlo.result_accuracy<mode = "
+                    "#stablehlo.result_accuracy_mode<DEFAULT>>}>"):
+        printed = printed.replace(default, "")
+    return printed
+
+
+def test_reading_needs_neither_jax_nor_numpy() -> None:
+    script = (f"import sys; from hlotool.mlir import read_stablehlo_artifact, generic_text\n"
+              f"generic_text(read_stablehlo_artifact(open({str(VERSIONED[-1])!r}, 'rb').read()).program)\n"
+              "assert not {'jax', 'jaxlib', 'numpy', 'lark'} & set(sys.modules), sorted(sys.modules)")
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_versions_are_read_from_the_header() -> None:
+    assert mlir.artifact_version(VERSIONED[0].read_bytes()) == (0, 10, 0)
+    for wrong in (b"", b"ML\xefR", b"ML\xefR\x0dMLIR\0", b"HloModule m"):
+        assert mlir.artifact_version(wrong) is None
+
+
+def test_a_newer_artifact_says_so() -> None:
+    data = VERSIONED[0].read_bytes().replace(b"StableHLO_v0.10.0", b"StableHLO_v9.99.0").replace(b"abs_v1", b"abs_v7")
+    with pytest.raises(HloError) as caught:
+        read_stablehlo_artifact(data, "new.bc")
+    for found in caught.value.diagnostics:
+        assert (found.code, found.filename) == ("R182", "new.bc")
+        assert found.message.startswith("byte ") and "vhlo.abs_v7" in found.message and "9.99.0" in found.help
