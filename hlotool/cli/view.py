@@ -5,6 +5,8 @@
     hlotool view DUMPS -o page.html                the passes of a folder of dumps as a time line
     hlotool view step.hlo --values values.npz -o page.html    values of `run --trace`, or a record of `isolate`
     hlotool view step.hlo --format dot             for Graphviz; svg: an image; json: for Model Explorer
+    hlotool view step.hlo --around add.3 --hops 2 -o near.svg     what is near an instruction, for a README or a report
+    hlotool view step.hlo --around add.3 --to tanh.7 -o way.svg   the ways from one instruction to another
 
 The page needs no other file and no network. page.html#add.3 opens it at an instruction. Of a text that ends in the
 middle, what could be read is drawn. Exit code 0: written, 1: written, but a text could be read in part only, 2: an
@@ -17,6 +19,7 @@ import argparse
 import fnmatch
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from hlotool.cli.console import complain, report
@@ -42,7 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="values to show on the page of a module, or of the first of two: an .npz file of "
                              "`run --trace`, or the JSON of `isolate`")
     parser.add_argument("--boxes", type=whole_number(0), default=None, metavar="N",
-                        help="dot and svg: open folds as long as a drawing has at most N boxes; 0: open all")
+                        help="dot and svg: open folds as long as a drawing has at most N boxes; 0: open all (default "
+                             "40); --around: boxes at most, 0: all (default 24)")
+    parser.add_argument("--around", metavar="NAME",
+                        help="show what is near an instruction (add.3, COMPUTATION/add.3)")
+    parser.add_argument("--hops", type=whole_number(0), default=None, metavar="N",
+                        help="steps from the instruction of --around, up to operands and down to users (default: 2)")
+    parser.add_argument("--to", metavar="NAME", help="show the ways from the instruction of --around to this one")
     parser.add_argument("--lint", action=argparse.BooleanOptionalAction, default=None,
                         help="mark findings (default: yes, but not in folders)")
     parser.add_argument("--module", metavar="NAME", help="of a folder, only modules of that name (jit_step, jit_*)")
@@ -57,6 +66,9 @@ def run(args: argparse.Namespace) -> int:
     form = args.format or _form_of(args.output)
     if args.values is not None and form != "html":
         complain(f"hlotool view shows --values on a page, not as {form}")
+        return 2
+    if problem := _misplaced_options(args):
+        complain(f"hlotool view: {problem}")
         return 2
     if len(args.paths) == 1 and Path(args.paths[0]).is_dir():
         return _folder(args.paths[0], form, args)
@@ -75,6 +87,19 @@ def run(args: argparse.Namespace) -> int:
         report(problems, sources)
         complain("hlotool view: what could be read is drawn")
     return int(bool(problems))
+
+
+def _misplaced_options(args: argparse.Namespace) -> str:
+    """Return the sentence about options that do not go together; nothing where all do."""
+    if args.around is None and (args.hops is not None or args.to is not None):
+        return "--hops and --to need --around NAME"
+    if args.hops is not None and args.to is not None:
+        return "--hops counts steps around one instruction; --to shows the ways to another: give one of them"
+    if args.around is not None and (len(args.paths) > 1 or Path(args.paths[0]).is_dir()):
+        return "--around shows a part of one module"
+    if args.around is not None and (args.format or _form_of(args.output)) == "html":
+        return "--around is drawn as svg, dot or json: -o near.svg"
+    return ""
 
 
 def _read_in_part(wanted: Loaded) -> tuple[HloModule, list[Diagnostic]]:
@@ -101,6 +126,8 @@ def _form_of(output: str | None) -> str:
 def _drawn(names: list[str], modules: list[HloModule], form: str, args: argparse.Namespace) -> str:
     from hlotool.view import module_page, pair_page, read_values
 
+    if args.around is not None:
+        return _drawn_part(names[0], modules[0], form, args)
     if form != "html":
         return _drawings()[form](modules[0], args)
     if args.values is not None:
@@ -110,6 +137,30 @@ def _drawn(names: list[str], modules: list[HloModule], form: str, args: argparse
     if len(modules) == 2:
         return pair_page(names, modules, values, lints=lints)
     return module_page(names[0], modules[0], values, lints=lints)
+
+
+def _drawn_part(name: str, module: HloModule, form: str, args: argparse.Namespace) -> str:
+    """Return a part of a module in a form, or its page opened there. Raises HloError."""
+    from hlotool.view import (
+        DEFAULT_NEAR,
+        around,
+        between,
+        excerpt_dot,
+        excerpt_svg,
+        model_explorer_text,
+    )
+
+    most = DEFAULT_NEAR if args.boxes is None else args.boxes or None
+    try:
+        found = between(module, args.around, args.to, most) if args.to is not None else \
+            around(module, args.around, 2 if args.hops is None else args.hops, most)
+    except HloError as error:
+        raise HloError([replace(d, filename=name) for d in error.diagnostics]) from error
+    if found.rest:
+        complain(f"hlotool view: {found.rest}; --boxes N shows more, --boxes 0 all")
+    if form == "json":
+        return model_explorer_text(module, set(found.boxes))
+    return excerpt_dot(found) if form == "dot" else excerpt_svg(found)
 
 
 def _drawings() -> dict[str, Callable[[HloModule, argparse.Namespace], str]]:

@@ -54,7 +54,7 @@ from hlotool.ops.scaled_dot import over_blocks
 from hlotool.ops.curves import Curve, Finite, Sign
 from hlotool.ops.flow import (
     Calls, Effect, Effects, Elements, Flow, Step,
-    acts, flow_of, flow_of_opcode, has_effect, is_a, is_tied, opcodes, source_of, with_flag,
+    acts, flow_of, flow_of_opcode, has_effect, is_a, is_tied, opcodes, operand_for, source_of, with_flag,
 )
 from hlotool.ops.freedom import Freedom, freedom_of, with_freedom
 from hlotool.ops.smt import Applied, bits_term, sort_of
@@ -70,6 +70,6 @@ __all__ = [
     "draw_ordered", "draw_program", "elements_left", "error_sizes", "flow_of", "flow_of_opcode", "freedom_of",
     "from_bits", "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign",
     "is_elementwise", "is_tied", "lapack_config", "lapack_targets", "limits", "literal_text", "opcodes",
-    "over_blocks", "pairs_of", "require", "rounded_once", "sort_of", "source_of", "specials", "traffic",
+    "operand_for", "over_blocks", "pairs_of", "require", "rounded_once", "sort_of", "source_of", "specials", "traffic",
     "turning_points", "value_of", "with_flag", "with_freedom",
 ]

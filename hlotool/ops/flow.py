@@ -253,6 +253,20 @@ def flow_of(instruction: HloInstruction) -> Flow:
     return flow_of_opcode(instruction.opcode)
 
 
+def operand_for(call: HloInstruction, which: int, number: int) -> int | None:
+    """Return the number of the operand that a called computation, the `which`th, gets as a parameter; or None."""
+    count = len(call.operands)
+    if call.opcode == "while":
+        return 0
+    if call.opcode == "conditional":
+        return which + 1 if which + 1 < count else None
+    if call.opcode in ("reduce", "reduce-window"):
+        return (number + count // 2) % count
+    if call.opcode == "sort":
+        return number // 2 if number // 2 < count else None
+    return number if number < count else None
+
+
 #: operations in a row that are looked through; a module that is not valid may have circles
 _LONGEST_CHAIN = 1_000
 

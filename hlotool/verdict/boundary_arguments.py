@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 from hlotool.execution import Program, leaves
 from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Shape
-from hlotool.ops import OPS, Elements, int_limits, limits, opcodes, source_of, turning_points
+from hlotool.ops import OPS, Elements, int_limits, limits, opcodes, operand_for, source_of, turning_points
 
 Path: TypeAlias = tuple[int, ...]
 Values: TypeAlias = tuple[float, ...]
@@ -289,17 +289,3 @@ def _callers(module: HloModule) -> dict[int, list[tuple[HloInstruction, int, Pat
                 if operand is not None:
                     found.setdefault(id(parameter), []).append((call, operand, ()))
     return found
-
-
-def operand_for(call: HloInstruction, which: int, number: int) -> int | None:
-    """The operand that a called computation gets as a parameter."""
-    count = len(call.operands)
-    if call.opcode == "while":
-        return 0
-    if call.opcode == "conditional":
-        return which + 1 if which + 1 < count else None
-    if call.opcode in ("reduce", "reduce-window"):
-        return (number + count // 2) % count
-    if call.opcode == "sort":
-        return number // 2 if number // 2 < count else None
-    return number if number < count else None

@@ -20,8 +20,8 @@ from hlotool.execution import Moment, Path, Program, RunningCall, evaluate_progr
 from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import is_nan
-from hlotool.ops import OPS, Calls, Elements, flow_of, int_limits, limits
-from hlotool.verdict.boundary_arguments import leaves_by_path, operand_for
+from hlotool.ops import OPS, Calls, Elements, flow_of, int_limits, limits, operand_for
+from hlotool.verdict.boundary_arguments import leaves_by_path
 
 #: where an instruction has a value: the calls that lead there, and itself
 Place: TypeAlias = tuple[Path, HloInstruction]

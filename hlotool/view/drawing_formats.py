@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired, TypedDict
 
@@ -15,10 +15,14 @@ from hlotool.passes.verify import require_usable
 from hlotool.text import print_value
 from hlotool.view.folding import Fold, fold_computation, opened
 from hlotool.view.layered_layout import Box, laid_out
+from hlotool.view.neighbourhood import Excerpt
 
 #: boxes that a drawing has at most, unless it is asked for more
 DEFAULT_BOXES = 40
 _LONGEST = 60
+_LONGEST_CAPTION = 110
+#: constants that are written into a box
+_MOST_CONSTANTS = 3
 _WIDTH = 7.4
 
 
@@ -68,8 +72,7 @@ def as_dot(module: HloModule, most: int | None = DEFAULT_BOXES) -> str:
     A computation shows at most `most` boxes; None shows every instruction.
     """
     names: dict[HloInstruction | Fold, str] = {}
-    lines = [f"digraph {_quoted(module.name)} {{", "  compound=true;",
-             '  node [shape=box, style="rounded,filled", fillcolor="#eef1f5", fontname="monospace", fontsize=10];']
+    lines = _dot_head(module.name)
     for number, computation in enumerate(module.computations):
         found = _shown(computation, most)
         lines += [f"  subgraph cluster_{number} {{", f"    label={_quoted(computation.name)};"]
@@ -77,6 +80,11 @@ def as_dot(module: HloModule, most: int | None = DEFAULT_BOXES) -> str:
         lines += [f"    {names[a]} -> {names[b]};" for a, b in found.edges()]
         lines.append("  }")
     return "\n".join([*lines, "}", ""])
+
+
+def _dot_head(name: str) -> list[str]:
+    return [f"digraph {_quoted(name)} {{", "  compound=true;",
+            '  node [shape=box, style="rounded,filled", fillcolor="#eef1f5", fontname="monospace", fontsize=10];']
 
 
 def _dot_items(found: _Shown, fold: Fold, names: dict[HloInstruction | Fold, str], prefix: str, indent: str
@@ -107,8 +115,8 @@ def _lines(item: HloInstruction | Fold) -> list[str]:
     return [_cut(named), _cut(item.shape.text(False)), *([_cut("calls " + ", ".join(calls))] if calls else [])]
 
 
-def _cut(text: str) -> str:
-    return visible(text if len(text) <= _LONGEST else f"{text[:_LONGEST - 1]}…")
+def _cut(text: str, longest: int = _LONGEST) -> str:
+    return visible(text if len(text) <= longest else f"{text[:longest - 1]}…")
 
 
 # SVG.
@@ -124,37 +132,93 @@ def svg_and_width(module: HloModule, most: int | None = DEFAULT_BOXES) -> tuple[
     require_usable(module, is_encoded=False)
     found = _shown(module.entry, most)
     order: list[HloInstruction | Fold] = list(dict.fromkeys(found.box_of[i] for i in found.computation.instructions))
-    lines = {item: _lines(item) for item in order}
-    boxes = [Box(max(map(len, lines[item])) * _WIDTH + 20, 16.0 * len(lines[item]) + 10) for item in order]
     numbers = {item: n for n, item in enumerate(order)}
-    edges = [(numbers[a], numbers[b]) for a, b in found.edges()]
-    width, height = laid_out(boxes, edges)
-    drawn = [_SVG_HEAD.format(width=width, height=height, title=visible_html(module.name))]
-    for a, b in edges:
-        one, other = boxes[a], boxes[b]
-        x, y, u, v = one.x + one.width / 2, one.y + one.height, other.x + other.width / 2, other.y
-        bend = max(20.0, abs(v - y) / 2)
-        drawn.append(f'<path d="M{x:.1f} {y:.1f}C{x:.1f} {y + bend:.1f} {u:.1f} {v - bend:.1f} {u:.1f} {v - 3:.1f}"/>')
-    for item, box in zip(order, boxes, strict=True):
-        kind = "fold" if isinstance(item, Fold) else "box"
+    rows = [(_lines(item), "fold" if isinstance(item, Fold) else "box") for item in order]
+    return _svg(module.name, rows, [(numbers[a], numbers[b], False) for a, b in found.edges()], [])
+
+
+def _svg(title: str, rows: Sequence[tuple[list[str], str]], edges: Sequence[tuple[int, int, bool]],
+         captions: Sequence[str]) -> tuple[str, float]:
+    """Return boxes with their lines and classes as an image, and its width; edges that are marked are dashed."""
+    boxes = [Box(max(map(len, lines)) * _WIDTH + 20, 16.0 * len(lines) + 10) for lines, _ in rows]
+    layout = laid_out(boxes, [(a, b) for a, b, _ in edges], max((len(c) * _WIDTH + 24 for c in captions), default=0))
+    width = layout.width
+    height = layout.height + (16 * len(captions) + 8 if captions else 0)
+    drawn = [_SVG_HEAD.format(width=width, height=height, title=visible_html(title))]
+    for (_, _, is_dashed), route in zip(edges, layout.routes, strict=True):
+        drawn.append(f'<path{_DASHED * is_dashed} d="{_curve(route)}"/>')
+    for (lines, kind), box in zip(rows, boxes, strict=True):
         drawn.append(f'<rect class="{kind}" x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" '
                      f'height="{box.height:.1f}" rx="6"/>')
         drawn += [f'<text x="{box.x + 10:.1f}" y="{box.y + 18 + 16 * n:.1f}">{html.escape(line)}</text>'
-                  for n, line in enumerate(lines[item])]
+                  for n, line in enumerate(lines)]
+    drawn += [f'<text x="12" y="{layout.height + 12 + 16 * n:.1f}">{html.escape(line)}</text>'
+              for n, line in enumerate(captions)]
     return "\n".join([*drawn, "</svg>", ""]), width
 
 
+def _curve(route: Sequence[tuple[float, float]]) -> str:
+    """Return an edge as the path of SVG: upright where it passes a layer, bent between them."""
+    (x, y), *rest = route
+    path = f"M{x:.1f} {y:.1f}"
+    for n, (u, v) in enumerate(rest):
+        end = v - 3 if n == len(rest) - 1 else v
+        bend = max(20.0, abs(v - y) / 2)
+        path += f"V{end:.1f}" if u == x else f"C{x:.1f} {y + bend:.1f} {u:.1f} {v - bend:.1f} {u:.1f} {end:.1f}"
+        x, y = u, v
+    return path
+
+
+_DASHED = ' class="call"'
 _SVG_HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" \
 height="{height:.0f}" role="img" aria-label="{title}">
 <title>{title}</title>
 <style>text {{ font: 12px ui-monospace, Menlo, Consolas, monospace; fill: #1f2328 }}
 rect {{ fill: #eef1f5; stroke: #57606a }} .fold {{ stroke-width: 3; fill: #dbeafe }}
+.end {{ stroke-width: 3; fill: #fff0b8 }} .call {{ stroke-dasharray: 5 4 }}
 path {{ fill: none; stroke: #57606a; stroke-opacity: .7; marker-end: url(#arrow) }}
 @media (prefers-color-scheme: dark) {{ text {{ fill: #dfe3e8 }} rect {{ fill: #262b33; stroke: #a3adba }}
-.fold {{ fill: #1d3557 }} path {{ stroke: #a3adba }} }}</style>
+.fold {{ fill: #1d3557 }} .end {{ fill: #4a3f0c }} path {{ stroke: #a3adba }} }}</style>
 <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto" \
 markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z" style="fill: #57606a; stroke: none"/></marker></defs>"""
+
+
+# A part of a module.
+
+
+def excerpt_svg(excerpt: Excerpt) -> str:
+    """Return a part of a module as an image: what was asked for is marked, what is left out is told below."""
+    numbers = {box: n for n, box in enumerate(excerpt.boxes)}
+    rows = [(_near_lines(excerpt, box), "end" if box in excerpt.ends else "box") for box in excerpt.boxes]
+    edges = [(numbers[a], numbers[b], a not in b.operands) for a, b in excerpt.edges()]
+    captions = [_cut(caption, _LONGEST_CAPTION) for caption in excerpt.captions()]
+    return _svg(f"{excerpt.module.name}: {excerpt.title}", rows, edges, captions)[0]
+
+
+def excerpt_dot(excerpt: Excerpt) -> str:
+    """Return a part of a module in Graphviz's language: a cluster for each computation."""
+    names = {box: f"n{n}" for n, box in enumerate(excerpt.boxes)}
+    lines = [*_dot_head(excerpt.module.name), f"  label={_quoted(chr(10).join(excerpt.captions()))};"]
+    for number, (computation, boxes) in enumerate(excerpt.computations().items()):
+        lines += [f"  subgraph cluster_{number} {{", f"    label={_quoted(computation.name)};"]
+        for box in boxes:
+            marked = ", penwidth=3" * (box in excerpt.ends)
+            lines.append(f"    {names[box]} [label={_quoted(chr(10).join(_near_lines(excerpt, box)))}{marked}];")
+        lines.append("  }")
+    lines += [f"  {names[a]} -> {names[b]}{' [style=dashed]' * (a not in b.operands)};" for a, b in excerpt.edges()]
+    return "\n".join([*lines, "}", ""])
+
+
+def _near_lines(excerpt: Excerpt, box: HloInstruction) -> list[str]:
+    """Return the lines of an instruction, the constants that it reads, and how much around it is not shown."""
+    constants = excerpt.constants(box)
+    told = [_cut(f"{c.name} = {_value('literal', c.attributes.get('literal'))}") for c in constants[:_MOST_CONSTANTS]]
+    if len(constants) > _MOST_CONSTANTS:
+        told.append(f"{len(constants) - _MOST_CONSTANTS} more constants")
+    above, below = excerpt.missing(box)
+    hidden = [f"{count} {word}{'s' * (count != 1)}" for count, word in ((above, "operand"), (below, "user")) if count]
+    return [*_lines(box), *told, *([f"… {' and '.join(hidden)} not shown"] if hidden else [])]
 
 
 # Model Explorer.
@@ -208,17 +272,18 @@ class GraphCollection(TypedDict):
     graphs: list[ExplorerGraph]
 
 
-def as_model_explorer(module: HloModule) -> GraphCollection:
+def as_model_explorer(module: HloModule, kept: Set[HloInstruction] | None = None) -> GraphCollection:
     """Return the module as Model Explorer's collection of graphs: one for each computation, folds as namespaces.
 
+    Where some instructions are named, only those are nodes.
     Source: google-ai-edge/model-explorer, "Custom JSON graphs" (GraphCollection, Graph, GraphNode).
     """
-    graphs = [_graph(module, computation) for computation in [
+    graphs = [_graph(module, computation, kept) for computation in [
         module.entry, *(c for c in module.computations if c is not module.entry)]]
-    return {"label": visible(module.name), "graphs": graphs}
+    return {"label": visible(module.name), "graphs": [graph for graph in graphs if graph["nodes"]]}
 
 
-def _graph(module: HloModule, computation: HloComputation) -> ExplorerGraph:
+def _graph(module: HloModule, computation: HloComputation, kept: Set[HloInstruction] | None) -> ExplorerGraph:
     spaces: dict[HloInstruction, str] = {}
     stack = [(fold_computation(computation), "")]
     while stack:
@@ -230,10 +295,12 @@ def _graph(module: HloModule, computation: HloComputation) -> ExplorerGraph:
                 stack.append((item, f"{space}/{inner}" if space else inner))
             else:
                 spaces[item] = space
-    return {"id": visible(computation.name), "nodes": [_node(module, i, spaces[i]) for i in computation.instructions]}
+    shown = [i for i in computation.instructions if kept is None or i in kept]
+    return {"id": visible(computation.name), "nodes": [_node(module, i, spaces[i], kept) for i in shown]}
 
 
-def _node(module: HloModule, instruction: HloInstruction, space: str) -> ExplorerNode:
+def _node(module: HloModule, instruction: HloInstruction, space: str, kept: Set[HloInstruction] | None
+          ) -> ExplorerNode:
     origin = origin_of(module, instruction)
     facts = {"name": instruction.name, "shape": str(instruction.shape)}
     if instruction.metadata is not None and instruction.metadata.op_name:
@@ -246,9 +313,10 @@ def _node(module: HloModule, instruction: HloInstruction, space: str) -> Explore
         "id": visible(instruction.name), "label": instruction.opcode, "namespace": space,
         "attrs": [{"key": visible(key), "value": visible(value)} for key, value in facts.items()],
         "incomingEdges": [{"sourceNodeId": visible(o.name), "sourceNodeOutputId": "0", "targetNodeInputId": str(n)}
-                          for n, o in enumerate(instruction.operands)],
+                          for n, o in enumerate(instruction.operands) if kept is None or o in kept],
         "outputsMetadata": [{"id": "0", "attrs": [{"key": "tensor_shape", "value": visible(str(instruction.shape))}]}]}
-    if called := [visible(c.name) for c in instruction.called_computations()]:
+    if called := [visible(c.name) for c in instruction.called_computations()
+                  if kept is None or not kept.isdisjoint(c.instructions)]:
         node["subgraphIds"] = called
     return node
 
@@ -261,6 +329,6 @@ def _value(name: str, value: Any) -> str:
     return text if len(text) <= 1000 else f"{text[:999]}…"
 
 
-def model_explorer_text(module: HloModule) -> str:
+def model_explorer_text(module: HloModule, kept: Set[HloInstruction] | None = None) -> str:
     """`as_model_explorer` as JSON."""
-    return json.dumps(as_model_explorer(module), indent=1) + "\n"
+    return json.dumps(as_model_explorer(module, kept), indent=1) + "\n"
