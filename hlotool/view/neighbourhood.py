@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.diagnostics.nearest import nearest
+from hlotool.diagnostics import Diagnostic, HloError, nearest
 from hlotool.ir import HloComputation, HloInstruction, HloModule
 from hlotool.ops import Flow, Step, flow_of, operand_for
 from hlotool.view.codes import NO_PATH, NO_SUCH_INSTRUCTION
