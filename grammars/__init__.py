@@ -1,9 +1,11 @@
 """The Lark grammars, the one definition of HLO text, and the regular expressions that are made from them.
 
-`notation` reads the files, `patterns` turns rules into expressions, and `beginnings` cuts rules off behind a token.
+`notation` reads the files, `patterns` turns rules into expressions, `beginnings` cuts rules off behind a token, and
+`descent` makes readers that follow the rules (those of stablehlo.lark).
 Rooms above read text with those, and with Lark itself where a text needs more than an expression can say.
 """
 
+from hlotool.grammars.descent import Descent, Mismatch, Reader, blank_of, token_word
 from hlotool.grammars.notation import (
     FOLDER,
     Grammar,
@@ -20,9 +22,13 @@ __all__ = [
     "FLAGS",
     "FOLDER",
     "Alternative",
+    "Descent",
     "Grammar",
     "Group",
+    "Mismatch",
+    "Reader",
     "beginning",
+    "blank_of",
     "forms",
     "forms_of",
     "grammar",
@@ -34,4 +40,5 @@ __all__ = [
     "source_of",
     "strings_of",
     "terminal",
+    "token_word",
 ]

@@ -16,7 +16,8 @@ from hlotool.grammars.notation import Choice, Grammar, Maybe, Part, Reference, R
 #: what a negated class of characters is drawn from, unless something else is wished
 _OTHERS = "abz09 .,=-_"
 #: terminals that are too particular to be drawn letter by letter
-_DRAWN = {"TUPLE_SHAPE": ("(f32[2], s32[])", "(f32[2]{0}, (s32[]))"), "ENTRY": ("ENTRY ",), "GLUED_WORD": ("x",)}
+_DRAWN = {"TUPLE_SHAPE": ("(f32[2], s32[])", "(f32[2]{0}, (s32[]))"), "ENTRY": ("ENTRY ",), "GLUED_WORD": ("x",),
+          "DIALECT_TYPES": ("!d",), "DIALECT_ATTRIBUTES": ("#d", "#e1"), "PARAMETER_WORD": ("word", "HIGH")}
 #: what tokens look ahead for
 _AFTER = ("{", "(", " {", ":", "}", ") -> ", " {\n", " add(", ", ", "[", "a")
 

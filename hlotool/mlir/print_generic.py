@@ -69,7 +69,7 @@ class _Printer:
                     values += 1
         inside = indent + "  "
         for block in region.blocks:
-            if block.arguments or len(region.blocks) > 1:
+            if block.arguments or len(region.blocks) > 1 or not block.operations:
                 written = ", ".join([f"{self.names[a]}: {self.text(a.type)}{self.place(a.location)}"
                                      for a in block.arguments])
                 self.out.append(f"{indent}{self.blocks[block]}{f'({written})' if written else ''}:\n")

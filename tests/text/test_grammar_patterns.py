@@ -34,7 +34,9 @@ class Trees:
 
 #: the grammars of phrases, whose sentences compiled expressions read at any depth
 PHRASES = {name: PhraseReader(name, Trees) for name in ("shape", "attribute", "sharding", "literal")}
-RULES = [(name, rule.name) for name in names() for rule in grammar(name).rules.values() if not rule.is_inlined]
+#: StableHLO's grammar is followed rule by rule, not by expressions: see tests/mlir
+RULES = [(name, rule.name) for name in names() if name != "stablehlo" for rule in grammar(name).rules.values()
+         if not rule.is_inlined]
 
 
 @functools.cache

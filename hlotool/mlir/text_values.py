@@ -1,0 +1,503 @@
+"""Types, attributes and locations from text: what the rules of grammars/stablehlo.lark make of their children."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar
+
+from hlotool.grammars import Descent, Mismatch, Reader, blank_of
+from hlotool.mlir import builtin_values as mlir
+from hlotool.mlir.codes import BAD_NUMBER, BAD_TYPE, NESTED, REDEFINED, UNDEFINED
+from hlotool.mlir.elements_text import array_values, dense_of, integer_range, unescaped
+from hlotool.mlir.float_text import float_bits, float_text, float_width
+from hlotool.mlir.text_error import TextError
+from hlotool.mlir.value_text import value_text
+
+I1, I32, I64 = mlir.IntegerType(1), mlir.IntegerType(32), mlir.IntegerType(64)
+F64 = mlir.FloatType("f64")
+_WIDEST = (1 << 24) - 1
+_DEEPEST = 200
+_BLANK = blank_of("stablehlo")
+_skip = re.compile(_BLANK, re.ASCII).match
+#: a type in which nothing depends on other lines of the text
+_PLAIN_TYPE = re.compile(rf"(tensor<[\w?]*+(?:<\w*+>)?>){_BLANK}", re.ASCII)
+_SIZE = re.compile(r"\d+|\?")
+_ALIAS_IN_BODY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[#!][A-Za-z_][\w$]*+(?![.<\w$])', re.ASCII)
+_ALIAS_LINE = re.compile(r"^[^\S\n]*(#[A-Za-z_][\w$]*+)[^\S\n]*=[^\S\n]*(?=loc\b)", re.M | re.ASCII)
+_DECIMAL = re.compile(r"-?\d+\.\d*(?:[eE][+-]?\d+)?")
+#: storage type, expressed type and dimensions, in front of the scales
+_EXPRESSED = re.compile(r"^([^,{]*(?:\{[^}]*\})?),")
+#: dialects whose attributes have lists of parameters
+_LISTED = ("stablehlo.", "vhlo.", "chlo.", "mhlo.")
+_ONE_WORD = re.compile(r"([A-Za-z_]\w*) ([A-Za-z_]\w*)")
+_DOTTED = re.compile(r"([A-Za-z_][\w.]*)<([\s\S]*)>")
+
+
+def _type_reader(text: str, at: int, out: list[Any], builder: Any) -> int:
+    """Read a type; those that stand for themselves are looked up by their text."""
+    found = _PLAIN_TYPE.match(text, at)
+    if found is not None:
+        known = _plain_types.get(found[1])
+        if known is not None:
+            out.append(known)
+            return found.end()
+    builder.depth += 1
+    if builder.depth > _DEEPEST:
+        raise TextError(NESTED, f"types are nested more than {_DEEPEST} deep", at, at + 1)
+    end: int = builder.rules.body_of("type")(text, at, out, builder)
+    builder.depth -= 1
+    if found is not None and found.end() == end:
+        if len(_plain_types) > 10_000:
+            _plain_types.clear()
+        _plain_types[found[1]] = out[-1]
+    return end
+
+
+_plain_types: dict[str, Any] = {}
+
+
+def _nested_reader(rule: str) -> Reader:
+    def read(text: str, at: int, out: list[Any], builder: Any) -> int:
+        builder.depth += 1
+        if builder.depth > _DEEPEST:
+            raise TextError(NESTED, f"brackets are nested more than {_DEEPEST} deep", at, at + 1)
+        end: int = builder.rules.body_of(rule)(text, at, out, builder)
+        builder.depth -= 1
+        return end
+
+    return read
+
+
+class ValueBuilder:
+    """Makes types, attributes and locations of the children of rules, and knows the names that stand for them."""
+
+    READERS: ClassVar[dict[str, Reader]] = {
+        "type": _type_reader,
+        **{rule: _nested_reader(rule) for rule in ("attribute", "inner_body", "place", "inner_angles", "inner_brackets",
+                                                   "inner_braces", "parameter_value")}}
+    rules: Any
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.depth = 0
+        self.type_aliases: dict[str, Any] = {}
+        self.attribute_aliases: dict[str, Any] = {}
+        #: places of the texts of locations that have a name, found when one is asked for
+        self._location_texts: dict[str, int] | None = None
+        self._locations: dict[str, Any] = {}
+
+    def read(self, rule: str, at: int) -> tuple[Any, int]:
+        """Return the value of a rule that begins at a place, and where it ends."""
+        out: list[Any] = []
+        end = self.rules.rule(rule)(self.text, at, out, self)
+        return out[0], end
+
+    def named(self, rule: str, children: list[Any], start: int, end: int) -> Any:
+        """Return the children of a rule whose value they are."""
+        return children[0] if len(children) == 1 else tuple(children)
+
+    def _written(self, start: int, end: int) -> str:
+        return self.text[start:end].rstrip()
+
+    # Types
+
+    def _sized(self, written: str | None) -> tuple[int | None, ...] | None:
+        if written is None:
+            return ()
+        if written.startswith("*"):
+            return None
+        if len(written) > 4000 and any(len(size) > 4000 for size in _SIZE.findall(written)):
+            return (1 << 63,)
+        return tuple(None if size == "?" else int(size) for size in _SIZE.findall(written))
+
+    def _shape(self, written: str | None, start: int) -> tuple[int | None, ...] | None:
+        found = self._sized(written)
+        if found and any(size is not None and size >= 1 << 63 for size in found):
+            raise TextError(BAD_NUMBER, "a size is larger than an array can be", start, start + len(written or ""))
+        return found
+
+    def tensor(self, children: list[Any], start: int, end: int) -> Any:
+        shape, element, encoding = children
+        if isinstance(element, (mlir.TensorType, mlir.TupleType, mlir.FunctionType, mlir.MemRefType, mlir.NoneType)):
+            raise TextError(BAD_TYPE, f"a tensor has no elements of type {value_text(element)}", start,
+                            start + len(self._written(start, end)))
+        return mlir.TensorType(self._shape(shape, start), element, encoding)
+
+    def vector(self, children: list[Any], start: int, end: int) -> Any:
+        sizes, element = children
+        listed = re.findall(r"\[?\d+\]?", sizes or "")
+        scalable = tuple(size[0] == "[" for size in listed)
+        shape = self._shape(sizes, start) or ()
+        return mlir.VectorType(tuple(s or 0 for s in shape), element, scalable if any(scalable) else ())
+
+    def memref(self, children: list[Any], start: int, end: int) -> Any:
+        sizes, element, *more = [child for number, child in enumerate(children) if number < 2 or child is not None]
+        layout, space = ([*more, None, None])[:2]
+        if layout is not None and space is None and not isinstance(layout, (mlir.TextAttribute, mlir.DialectAttribute)):
+            layout, space = None, layout
+        return mlir.MemRefType(self._shape(sizes, start), element, layout, space)
+
+    def complex_of(self, children: list[Any], start: int, end: int) -> Any:
+        if not isinstance(children[0], (mlir.FloatType, mlir.IntegerType)):
+            raise TextError(BAD_TYPE, "a complex type has parts of floats or integers", start,
+                            start + len(self._written(start, end)))
+        return mlir.ComplexType(children[0])
+
+    def tuple_of_types(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.TupleType(tuple(c for c in children if c is not None))
+
+    def function(self, children: list[Any], start: int, end: int) -> Any:
+        *inputs, results = children
+        return mlir.FunctionType(tuple(i for i in inputs if i is not None), results)
+
+    def result_types(self, children: list[Any], start: int, end: int) -> Any:
+        return tuple(c for c in children if c is not None)
+
+    def function_types(self, children: list[Any], start: int, end: int) -> Any:
+        return self.function(children, start, end)
+
+    def integer_type(self, children: list[Any], start: int, end: int) -> Any:
+        sign = children[0][0] if children[0][0] != "i" else ""
+        digits = children[0].lstrip("sui")
+        if len(digits) > 8 or int(digits) > _WIDEST:
+            raise TextError(BAD_TYPE, f"an integer has at most {_WIDEST} bits", start, start + len(children[0]))
+        return mlir.IntegerType(int(digits), sign)
+
+    def float_type(self, children: list[Any], start: int, end: int) -> Any:
+        if not float_width(children[0]):
+            raise TextError(BAD_TYPE, f"{children[0]} is no type of floats", start, start + len(children[0]))
+        return mlir.FloatType(children[0])
+
+    def index_type(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.IndexType()
+
+    def none_type(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.NoneType()
+
+    def aliased_type(self, children: list[Any], start: int, end: int) -> Any:
+        known = self.type_aliases.get(children[0])
+        if known is None:
+            raise TextError(UNDEFINED, f"no line above defines the type {children[0]}", start,
+                            start + len(children[0]))
+        return known
+
+    def dialect_type(self, children: list[Any], start: int, end: int) -> Any:
+        dialect, _, mnemonic = children[0][1:].partition(".")
+        if dialect == "stablehlo" and mnemonic not in ("token", "future"):
+            raise TextError(BAD_TYPE, f"StableHLO has no type {mnemonic}", start, start + len(children[0]),
+                            help="its own types are !stablehlo.token and !stablehlo.future<...>")
+        parameters = self._parameters(children[1], start)
+        if dialect == "quant" and parameters:
+            parameters = (("", mlir.Body(_quantised(parameters[0][1].text))),)
+        return mlir.DialectType(dialect, mnemonic, parameters)
+
+    def short_dialect_type(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.DialectType(*self._short(children, start))
+
+    # Attributes
+
+    def unit(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.UNIT
+
+    def true(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.IntegerAttribute(1, I1)
+
+    def false(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.IntegerAttribute(0, I1)
+
+    def number(self, children: list[Any], start: int, end: int) -> Any:
+        written, type = children
+        if "." in written:
+            type = type or F64
+            bits = float_bits(float(written), type.name) if isinstance(type, mlir.FloatType) else None
+            if bits is None:
+                raise TextError(BAD_NUMBER, f"{written} is no value of {value_text(type)}", start,
+                                start + len(written))
+            return mlir.FloatAttribute(bits, type)
+        type = type or I64
+        if isinstance(type, mlir.FloatType):
+            if "x" not in written or written[0] == "-":
+                raise TextError(BAD_NUMBER, f"{written} is an integer, and its type has floats", start,
+                                start + len(written), help=f"write {written}.0")
+            return mlir.FloatAttribute(self._within(int(written, 16), 0, (1 << float_width(type.name)) - 1, written,
+                                                    start), type)
+        if not isinstance(type, (mlir.IntegerType, mlir.IndexType)):
+            raise TextError(BAD_NUMBER, f"{written} is no value of {value_text(type)}", start, start + len(written))
+        value = self._within(self._integer(written, start), *integer_range(type), written, start)
+        width = getattr(type, "width", 64)
+        wraps = getattr(type, "signedness", "") != "u" and width > 1 and value >> width - 1 == 1
+        if width == 1 and getattr(type, "signedness", "") == "":
+            value &= 1
+        return mlir.IntegerAttribute(value - (1 << width) if wraps else value, type)
+
+    def _integer(self, written: str, start: int) -> int:
+        if len(written) > 4000:
+            raise TextError(BAD_NUMBER, f"a number of {len(written)} digits fits no type", start, start + len(written))
+        return int(written, 16 if "x" in written else 10)
+
+    def _within(self, value: int, low: int, high: int, written: str, start: int) -> int:
+        if not low <= value <= high:
+            shown = written if len(written) < 40 else written[:40] + "..."
+            raise TextError(BAD_NUMBER, f"{shown} is out of the range of its type, {low} to {high}", start,
+                            start + len(written))
+        return value
+
+    def i64_of(self, written: str, start: int) -> int:
+        """Return an integer that must fit 64 bits."""
+        return self._within(self._integer(written, start), -(1 << 63), (1 << 63) - 1, written, start)
+
+    def string_attribute(self, children: list[Any], start: int, end: int) -> Any:
+        text, type = children
+        if type == mlir.NoneType():
+            type = None
+        return mlir.StringAttribute(unescaped(text, start), type)
+
+    def symbol_attribute(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.SymbolAttribute(tuple(self.symbol_name_of(c, start) for c in children))
+
+    def symbol_name_of(self, written: str, start: int) -> str:
+        """Return the name that `@name` or `@"name"` refers to."""
+        return unescaped(written[1:], start + 1) if written[1] == '"' else written[1:]
+
+    def array(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.ArrayAttribute(tuple(c for c in children if c is not None))
+
+    def dictionary(self, children: list[Any], start: int, end: int) -> Any:
+        entries: dict[str, Any] = {}
+        for entry in children:
+            if entry is None:
+                continue
+            name, value, at, after = entry
+            if name in entries:
+                raise TextError(REDEFINED, f"the attribute {name} is given twice", at, after)
+            entries[name] = value
+        return mlir.DictionaryAttribute(tuple(sorted(entries.items())))
+
+    def entry(self, children: list[Any], start: int, end: int) -> Any:
+        name, value = children
+        after = start + len(name)
+        if name[0] == '"':
+            name = unescaped(name, start)
+        return name, mlir.UNIT if value is None else value, start, after
+
+    def dense(self, children: list[Any], start: int, end: int) -> Any:
+        elements, type = children
+        at = self.text.index("<", start) + 1
+        if elements is not None:
+            at = self.text.index(elements, at)
+        colon = self.text.index(":", at + len(elements or ""))
+        return dense_of(elements or "", type, at, _skip(self.text, colon + 1).end())  # type: ignore[union-attr]
+
+    def dense_array(self, children: list[Any], start: int, end: int) -> Any:
+        element, *pieces = children
+        return mlir.DenseArrayAttribute(element, array_values(element, [p for p in pieces if p is not None], start,
+                                                              self._written(start, end)))
+
+    def dense_resource(self, children: list[Any], start: int, end: int) -> Any:
+        key, type = children
+        return mlir.DenseResourceAttribute(type, unescaped(key, start) if key[0] == '"' else key)
+
+    def sparse(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.TextAttribute(self._written(start, end))
+
+    def text_attribute(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.TextAttribute(self._written(start, end))
+
+    def distinct(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.TextAttribute(self._written(start, end))
+
+    def type_attribute(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.TypeAttribute(children[0])
+
+    def attribute(self, children: list[Any], start: int, end: int) -> Any:
+        return children[0]
+
+    elements = literal = other_attribute = attribute
+
+    def aliased_attribute(self, children: list[Any], start: int, end: int) -> Any:
+        name = children[0]
+        known = self.attribute_aliases.get(name)
+        return known if known is not None else self.aliased_place(children, start, end)
+
+    def dialect_attribute(self, children: list[Any], start: int, end: int) -> Any:
+        dialect, _, mnemonic = children[0][1:].partition(".")
+        return mlir.DialectAttribute(dialect, mnemonic, self._parameters(children[1], start, f"{dialect}.{mnemonic}"))
+
+    def short_dialect_attribute(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.DialectAttribute(*self._short(children, start))
+
+    def body(self, children: list[Any], start: int, end: int) -> Any:
+        """The text between angle brackets, and where it begins and the next token does."""
+        return "".join(children[1:-1]), start + 1, end
+
+    def bracketed(self, children: list[Any], start: int, end: int) -> Any:
+        return "".join(children)
+
+    inner_body = braced = inner_angles = inner_brackets = inner_braces = bracketed
+
+    def _short(self, children: list[Any], start: int) -> tuple[str, str, Any]:
+        """The dialect, mnemonic and parameters of `#dialect<mnemonic ...>`."""
+        dialect, (text, at, _) = children[0][1:], children[1]
+        if found := _ONE_WORD.fullmatch(text):
+            return dialect, found[1], (("", found[2]),)
+        if found := _DOTTED.fullmatch(text):
+            return dialect, found[1], self._parameters((found[2], at + found.start(2), 0), start)
+        if re.fullmatch(r"[A-Za-z_][\w.]*", text):
+            return dialect, text, ()
+        return dialect, "", (("", self._body(text)),)
+
+    def _parameters(self, body: tuple[str, int, int] | None, start: int, name: str = "") -> Any:
+        """The parameters in a body, as far as it is a list of values; else the body as it is."""
+        if body is None:
+            return ()
+        text, at, end = body
+        if name == "stablehlo.conv":
+            found = self._convolution(text, at, end)
+        else:
+            found = self._list_of(at, end) if name.startswith(_LISTED) else None
+        return found if found is not None else (("", self._body(text)),)
+
+    def _body(self, text: str) -> mlir.Body:
+        """The body as a text in which no alias stands."""
+        return mlir.Body(_ALIAS_IN_BODY.sub(self._spelled_out, text))
+
+    def _spelled_out(self, found: re.Match[str]) -> str:
+        name = found[0]
+        value = self.type_aliases.get(name, self.attribute_aliases.get(name))
+        return name if name[0] == '"' or value is None else value_text(value)
+
+    def _list_of(self, at: int, end: int) -> Any:
+        """The parameters between the angle brackets that begin before one place and end before another."""
+        depth, out = self.depth, []  # type: ignore[var-annotated]
+        begin = _skip(self.text, at).end()  # type: ignore[union-attr]
+        try:
+            close = self.rules.rule("parameters")(self.text, begin, out, self)
+        except (Mismatch, TextError):
+            self.depth = depth
+            return None
+        found = out[0]
+        if not self._closes(close, end) or not found:
+            return None
+        # a word alone is written with its mnemonic, and then it stands in the body
+        return None if len(found) == 1 and not found[0][0] and isinstance(found[0][1], str) else found
+
+    def _closes(self, at: int, end: int) -> bool:
+        return self.text[at:at + 1] == ">" and _skip(self.text, at + 1).end() == end  # type: ignore[union-attr]
+
+    def parameters(self, children: list[Any], start: int, end: int) -> Any:
+        return tuple(c for c in children if c is not None)
+
+    def named_parameter(self, children: list[Any], start: int, end: int) -> Any:
+        return children[0], children[1]
+
+    def plain_parameter(self, children: list[Any], start: int, end: int) -> Any:
+        return "", children[0]
+
+    def word(self, children: list[Any], start: int, end: int) -> Any:
+        return children[0]
+
+    def unknown_size(self, children: list[Any], start: int, end: int) -> Any:
+        return "?"
+
+    def list_parameter(self, children: list[Any], start: int, end: int) -> Any:
+        return tuple(c for c in children if c is not None)
+
+    def number_parameter(self, children: list[Any], start: int, end: int) -> Any:
+        """A number, which has a type only where one is written."""
+        if children[1] is not None:
+            return self.number(children, start, end)
+        return float(children[0]) if "." in children[0] else self.i64_of(children[0], start)
+
+    def true_parameter(self, children: list[Any], start: int, end: int) -> Any:
+        return True
+
+    def false_parameter(self, children: list[Any], start: int, end: int) -> Any:
+        return False
+
+    def parameter_value(self, children: list[Any], start: int, end: int) -> Any:
+        """An attribute; a type stands for itself."""
+        return children[0].type if isinstance(children[0], mlir.TypeAttribute) else children[0]
+
+    def _convolution(self, text: str, at: int, end: int) -> Any:
+        """The dimensions of `[b, 0, f]x[0, i, o]->[b, 0, f]`; None for the other form."""
+        if "[" not in text or "=" in text:
+            return None
+        found, close = self.read("dimension_numbers", _skip(self.text, at).end())  # type: ignore[union-attr]
+        return found.parameters if self._closes(close, end) else None
+
+    # Locations
+
+    def location(self, children: list[Any], start: int, end: int) -> Any:
+        return children[0]
+
+    def named_place(self, children: list[Any], start: int, end: int) -> Any:
+        name = unescaped(children[0], start)
+        match children[1:]:
+            case [str(line), str(column), None]:
+                return mlir.FileLocation(name, self.u32_of(line, start), self.u32_of(column, start))
+            case [str(line), str(column), end_line, str(end_column)]:
+                first = self.u32_of(line, start)
+                return mlir.FileLocation(name, first, self.u32_of(column, start),
+                                         first if end_line is None else self.u32_of(end_line, start),
+                                         self.u32_of(end_column, start))
+            case [None]:
+                return mlir.NameLocation(name)
+        return mlir.NameLocation(name, children[1])
+
+    def u32_of(self, written: str, start: int) -> int:
+        """Return a number of a line or column."""
+        return self._within(self._integer(written, start), 0, (1 << 32) - 1, written, start)
+
+    def call_place(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.CallLocation(*children)
+
+    def fused_place(self, children: list[Any], start: int, end: int) -> Any:
+        metadata, *places = children
+        return mlir.FusedLocation(tuple(p for p in places if p is not None), metadata)
+
+    def unknown_place(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.UNKNOWN
+
+    def aliased_place(self, children: list[Any], start: int, end: int) -> Any:
+        name = children[0]
+        known = self._locations.get(name)
+        if known is None:
+            known = self._locations[name] = self._defined_place(name, start)
+        return known
+
+    def _defined_place(self, name: str, start: int) -> Any:
+        """The location of a name, which a line further on may define."""
+        if self._location_texts is None:
+            self._location_texts = {m[1]: m.end() for m in _ALIAS_LINE.finditer(self.text)}
+        at = self._location_texts.pop(name, None)
+        if at is None:
+            raise TextError(UNDEFINED, f"no line defines {name}, or it is defined by itself", start, start + len(name))
+        return self.read("location", at)[0]
+
+
+def _quantised(text: str) -> str:
+    """The parameters of a quantised type as MLIR prints them.
+
+    >>> _quantised("i8:f32, 2.0: 0")
+    'i8:f32, 2.000000e+00'
+    """
+    text = _DECIMAL.sub(lambda m: float_text(float_bits(float(m[0]), "f64") or 0, "f64"), "".join(text.split()))
+    return _EXPRESSED.sub(r"\1, ", re.sub(r"(\de[+-]\d+):0(?!\d)", r"\1", text), count=1)
+
+
+class Rules:
+    """The readers of the grammar's rules for one builder."""
+
+    def __init__(self, builder: Any) -> None:
+        self.descent = Descent("stablehlo", builder)
+        self._bodies: dict[str, Reader] = {}
+
+    def rule(self, name: str) -> Reader:
+        """Return the reader of a rule."""
+        return self.descent.rule(name)
+
+    def body_of(self, name: str) -> Reader:
+        """Return the reader of a rule that a builder reads itself, without that."""
+        if name not in self._bodies:
+            self._bodies[name] = self.descent.own(name)
+        return self._bodies[name]
