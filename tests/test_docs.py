@@ -20,6 +20,8 @@ import test_floors
 import hlotool
 import hlotool.passes
 from hlotool.cli import main
+from hlotool.cli.commands import COMMANDS
+from hlotool.cli.parsers import parser_of
 from hlotool.cli.reference_pages import reference_pages
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -115,6 +117,25 @@ def test_links(page):
     targets = re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8"))
     written_with_the_site = {"playground/index.html"}
     assert not [t for t in targets if t not in written_with_the_site and not (page.parent / t).exists()]
+
+
+#: a command of ours in a page, in a block or between backticks, up to the end of its line
+_OURS = re.compile(r"(?:(?<=`)|(?<=^)|(?<=\$ ))(hlotool \w+|hlo-lint|hlo-to-stablehlo|hlo-conformance)\b([^`\n|#]*)",
+                   re.M)
+_PROGRAMS = {"hlo-lint": "lint", "hlo-to-stablehlo": "convert", "hlo-conformance": "conform"}
+
+
+def test_every_option_of_a_command_in_a_page_is_one_of_its_options():
+    unknown = []
+    for page in PAGES:
+        for command, rest in _OURS.findall(page.read_text("utf-8")):
+            name = _PROGRAMS.get(command, command.removeprefix("hlotool "))
+            if name in COMMANDS:
+                known = parser_of(name, name)._option_string_actions
+                own = re.sub(r"'[^']*'", "", rest.partition(" -- ")[0])
+                given = re.findall(r"(?<= )(?:--[a-z][\w-]*|-[a-zA-Z])", own)
+                unknown += [f"{page.name}: {command} {option}" for option in given if option not in known]
+    assert unknown == ["terminal.md: hlotool compare --allow-opn"] * 2  # mistyped on purpose, to show the message
 
 
 def test_readme_is_short_and_leads_to_every_page():

@@ -1,4 +1,4 @@
-"""Starts a server for agents: read, lint, explain, diff, compare, isolate, cost as tools (Model Context Protocol).
+"""Starts a server of tools for agents (Model Context Protocol): find, read, check, convert, run, compare, blame, draw.
 
     hlotool mcp                      on standard input and output; programs are read from the current folder
     hlotool mcp --folder dumps       from another one; nothing outside of it is read

@@ -5,7 +5,7 @@ from hlotool.process.codes import TOO_DEEP, TOO_LARGE
 from hlotool.process.ending import ends_at, seconds_in
 from hlotool.process.failures import Crashed, OutOfMemory, Refusal, TimedOut
 from hlotool.process.memory import available_memory, bytes_in, free_memory, limit_memory, taken_memory
-from hlotool.process.open_beneath import open_beneath
+from hlotool.process.open_beneath import files_beneath, open_beneath
 from hlotool.process.own_files import OwnFiles, read_plain, read_plain_text
 from hlotool.process.pool import answers, processors
 from hlotool.process.safe_imports import safe_environment, safe_imports
@@ -36,6 +36,7 @@ __all__ = [
     "die_with_parent",
     "end_user_programs",
     "ends_at",
+    "files_beneath",
     "free_memory",
     "granted_folder",
     "kept_environment",

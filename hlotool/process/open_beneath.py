@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
@@ -35,6 +36,26 @@ def open_beneath(folder: Path, path: str) -> tuple[BinaryIO, PurePath]:
                 raise IsADirectoryError(errno.EISDIR, "a folder; name a file in it", path)
             raise PermissionError(errno.EACCES, "no regular file", path)
         return os.fdopen(file, "rb"), relative
+
+
+def files_beneath(folder: Path, path: str = "") -> Iterator[tuple[PurePath, int]]:
+    """Yield the regular files of one name below `path`, a folder below `folder`, with their sizes, by name.
+
+    Paths are relative to `folder`. Links are passed over. Raises OSError as `open_beneath` does for `path` itself;
+    folders below it that cannot be read are passed over.
+    """
+    relative = PurePath() if PurePath(path) in (PurePath(), folder) else _relative(folder, path)
+    with contextlib.ExitStack() as opened:
+        above = _opened(opened, os.open(folder, _FOLDER))
+        for part in relative.parts:
+            above = _opened(opened, _open(part, _FOLDER | _NO_LINK, above, path))
+        for below, folders, names, at in os.fwalk(".", dir_fd=above, follow_symlinks=False):
+            folders.sort()
+            for name in sorted(names):
+                with contextlib.suppress(OSError):
+                    found = os.stat(name, dir_fd=at, follow_symlinks=False)
+                    if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
+                        yield relative / below / name, found.st_size
 
 
 def _relative(folder: Path, path: str) -> PurePath:
@@ -71,4 +92,4 @@ def _is_link(part: str, above: int) -> bool:
         return False
 
 
-__all__ = ["open_beneath"]
+__all__ = ["files_beneath", "open_beneath"]

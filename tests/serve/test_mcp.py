@@ -286,3 +286,66 @@ def test_an_agent_that_goes_away_ends_the_server(folder: Path) -> None:
     process.stdin.write("x\n")
     process.stdin.flush()
     assert process.wait() == 1 and process.stderr.read() == ""
+
+
+def test_files_are_listed_and_links_are_not(folder: Path) -> None:
+    (folder / "inner").mkdir()
+    (folder / "inner" / "x.hlo").write_text(SMALL)
+    (folder / "inner" / "link.hlo").symlink_to(folder / "small.hlo")
+    (folder / "linked").symlink_to("/etc")
+    every, inner, link, outside = ask(folder, ("list_files", {}), ("list_files", {"folder": "inner"}),
+                                      ("list_files", {"folder": "linked"}), ("list_files", {"folder": "../.."}))
+    assert [row["path"] for row in every["files"]] == ["bad.hlo", "other.hlo", "small.hlo", "inner/x.hlo"]
+    assert inner["files"] == [{"path": "inner/x.hlo", "bytes": len(SMALL)}]
+    assert "link" in link["error"] and "outside" in outside["error"]
+
+
+def test_programs_are_converted_run_and_searched(folder: Path) -> None:
+    there, ran, found, misspelt, native = ask(
+        folder, ("convert", {"program": "small.hlo"}),
+        ("run", {"program": SMALL, "executor": "reference", "inputs": "positive"}),
+        ("find", {"program": "small.hlo", "query": "* where feeds log"}),
+        ("find", {"program": "small.hlo", "query": "dot where bites"}),
+        ("run", {"program": SMALL, "executor": "pjrt:/tmp/x.so"}))
+    assert "stablehlo.exponential" in there["report"][0]["text"]
+    assert ran["report"]["results"][0]["dims"] == [4] and min(ran["report"]["results"][0]["values"]) > 0
+    assert [row["name"] for row in found["report"]["instructions"]] == ["b"]
+    assert "R172" in misspelt["error"] and "executor" in native["error"]
+
+
+def test_passes_are_bisected_and_programs_made_small(folder: Path) -> None:
+    dumps = folder / "dumps"
+    dumps.mkdir()
+    doubled = "HloModule m\nENTRY e { a = f32[2] parameter(0)  ROOT r = f32[2] add(a, a) }\n"
+    for number, text in enumerate((doubled, doubled.replace("add", "subtract"))):
+        (dumps / f"module_0001.jit_f.000{number}.p.after_pass{number}.before_pass{number + 1}.txt").write_text(text)
+    (dumps / "link.txt").symlink_to(folder / "small.hlo")
+    wrong, small, missing = ask(folder, ("bisect", {"folder": "dumps"}),
+                                ("reduce", {"program": "bad.hlo", "code": "V103", "seconds": 20}),
+                                ("bisect", {"folder": "nowhere"}))
+    assert wrong["exit_code"] == 1 and "pass1" in json.dumps(wrong["report"])
+    assert small["report"]["instructions"] <= 3 and "No such file" in missing["error"]
+
+
+def test_what_is_near_an_instruction_is_drawn(folder: Path) -> None:
+    near, text, unknown = ask(folder, ("picture", {"program": "small.hlo", "instruction": "b", "hops": 1}),
+                              ("picture", {"program": SMALL, "instruction": "a", "to": "c", "form": "dot"}),
+                              ("picture", {"program": SMALL, "instruction": "nosuch"}))
+    assert near["text"].lstrip().startswith("<svg") and "digraph" in text["text"] and "nosuch" in unknown["error"]
+
+
+def test_progress_is_told_to_those_who_ask(folder: Path) -> None:
+    seen: list[float] = []
+
+    async def noted(progress: float, total: float | None, message: str | None) -> None:
+        assert message is not None and "120 s" in message
+        seen.append(progress)
+
+    async def asked() -> Any:
+        server = StdioServerParameters(command=sys.executable, args=["-m", "hlotool", "mcp", "--folder", str(folder)])
+        async with stdio_client(server) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            return await session.call_tool("compare", {"program": "small.hlo", "seconds": 5}, progress_callback=noted)
+
+    answer = asyncio.run(asyncio.wait_for(asked(), 120))
+    assert not answer.is_error and seen and seen == sorted(seen)
