@@ -593,30 +593,31 @@ def padded(mesh):
     return jitted(mesh, run, (spec("data"),), (spec(), spec(), spec())), (of(8, 3),)
 
 
-def write(name: str, folder: pathlib.Path) -> None:
-    """Write the forms of a program."""
-    import jax
+def dumped(function: Any, arguments: Sequence[Any]) -> dict[str, str]:
+    """Return the program before and after XLA's partitioner, as JAX lowers it, and as the compiler leaves it."""
     from jaxlib import _hlo
 
-    function, arguments = PROGRAMS[name]()
     lowered = function.trace(*arguments).lower()
-    text = lowered.compiler_ir(dialect="hlo").as_hlo_text(print_large_constants=True)
-    (folder / f"{name}.lowered.hlo").write_text(text)
+    found = {"lowered": lowered.compiler_ir(dialect="hlo").as_hlo_text(print_large_constants=True)}
     with tempfile.TemporaryDirectory() as dumps:
         compiled = lowered.compile(compiler_options={"xla_dump_to": dumps, "xla_dump_hlo_pass_re": "spmd.*|shardy.*",
                                                      "xla_dump_hlo_as_text": True,
                                                      "xla_dump_large_constants": True})
-        found = sorted(p for p in pathlib.Path(dumps).iterdir() if "spmd-partitioning" in p.name)
-        last = {which: [p for p in found if f"{which}_spmd-partitioning" in p.name or
-                        (which == "before" and ".before_spmd-partitioning" in p.name)] for which in ("before", "after")}
-        for which, kind in (("before", "whole"), ("after", "part")):
-            if last[which]:
-                (folder / f"{name}.{kind}.hlo").write_text(last[which][-1].read_text())
+        for path in sorted(pathlib.Path(dumps).iterdir()):
+            for which in ("before", "after"):
+                if f"{which}_spmd-partitioning" in path.name:
+                    found[which] = path.read_text()
     options = _hlo.HloPrintOptions()
     options.print_large_constants = True
-    module = compiled.runtime_executable().hlo_modules()[0]
-    (folder / f"{name}.optimized.hlo").write_text(module.to_string(options))
-    del jax
+    return found | {"optimized": compiled.runtime_executable().hlo_modules()[0].to_string(options)}
+
+
+def write(name: str, folder: pathlib.Path) -> None:
+    """Write the forms of a program."""
+    found = dumped(*PROGRAMS[name]())
+    for which, kind in (("lowered", "lowered"), ("before", "whole"), ("after", "part"), ("optimized", "optimized")):
+        if which in found:
+            (folder / f"{name}.{kind}.hlo").write_text(found[which])
 
 
 if __name__ == "__main__":

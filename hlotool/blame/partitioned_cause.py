@@ -1,64 +1,41 @@
 """Names the instruction of a partitioned program by which its results are not those of the whole program.
 
 Instructions are gone through in the order of data flow. One is *right* if all devices hold tiles of a value of the
-whole program, in some placement along the mesh's axes; if it depends on nothing but the device's number and constants;
-or if it does with right operands what its counterpart in the whole program does (a partial sum is right so). The first
-that is not is guilty if its operands are right and a repair of it alone makes all results right:
+whole program, in some placement along the mesh's axes, or parts of a sum that is one; if it depends on nothing but the
+device's number and constants; or if it does with right operands what its counterpart in the whole program does. The
+first that is not is guilty if its operands are right and a repair of it alone makes all results right. Collectives and
+numbers of devices are repaired by other attributes and numbers, all else by other values: see the files of repairs.
 
-    a collective       over groups, or with pairs, along other axes of the mesh, or with another reduction
-    a table            with an entry for each device, where entries do not grow along an axis as the others do
-    a device's number  computed with another number than the device's own
-    another value      the tiles of the value that its user's counterpart takes in the whole program
-
-Where none is, nothing is named.
+Where nothing is mended so, a result that is another value of the whole program is named by what makes it. Where none
+is, nothing is named.
 """
 
 from __future__ import annotations
 
-import functools
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from hlotool.blame.codes import MODULES_PART
+from hlotool.blame.collective_repairs import COLLECTIVES, REDUCTIONS, CollectiveRepairs, reduced
 from hlotool.blame.finding_reports import IsolateReport, at_place, finding, isolation, nothing
-from hlotool.blame.nonfinite import FOLDS
-from hlotool.blame.places import InstructionPlace, no_place
-from hlotool.diagnostics import Diagnostic, HloError, Note
-from hlotool.distributed import (
-    Partition,
-    PartPlace,
-    groups_along_axes,
-    partition_between,
-    parts_of,
-    permutations_along_axes,
-    placements_along_axes,
-    tables_along_axes,
-)
-from hlotool.execution import Moment, OutOfTime, Path, Program, Rebinding, evaluate_program
-from hlotool.ir import HloInstruction, Placement, ReplicaGroups
+from hlotool.blame.number_repairs import NumberRepairs
+from hlotool.blame.parts_run import Key, PartsRun
+from hlotool.blame.places import InstructionPlace, no_place, result_maker
+from hlotool.blame.value_repairs import ValueRepairs, counterparts
+from hlotool.blame.whole_values import Total, is_same
+from hlotool.diagnostics import Diagnostic, Note
+from hlotool.distributed import PartPlace, groups_along_axes, partition_between
+from hlotool.execution import Program
+from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array, np
-from hlotool.numerics import Evidence, Judgement
-from hlotool.ops import GroupMode, group_mode_of, opcodes, with_flag
-from hlotool.passes.equality import are_near, op_name
+from hlotool.numerics import Judgement
+from hlotool.ops import flow_of, is_a, opcodes, with_flag
 from hlotool.process import work_time
 from hlotool.verdict import part_record
 
-#: placements that are looked at for a value, values that are tried in an instruction's place, trials in all
-_PLACEMENTS, _DEMANDS, _TRIALS = 256, 12, 600
-#: values of the whole program of which an instruction without a name may be tiles
-_CANDIDATES = 64
 #: elementwise instructions at most between right values and a guilty one
 _BETWEEN = 16
-#: reductions that are tried in place of one
-_REDUCTIONS = (np.add, np.maximum, np.minimum, np.multiply)
-_COLLECTIVES = with_flag("collective") - {"partition-id", "replica-id"}
-_ENTERS = opcodes(lambda flow: flow.enters)
 _ELEMENTWISE = with_flag("elementwise") | opcodes(lambda flow: flow.forwards) | {"broadcast", "constant"}
-
-#: an instruction at one point of the run
-_Key = tuple[Path, HloInstruction]
 
 
 @dataclass
@@ -88,11 +65,16 @@ def blame_parts(whole: Program, part: Program, row: Sequence[Array], seconds: fl
     partition = partition_between(whole, part)
     assert partition is not None
     begun = work_time()
-    search = _Search(partition, list(row), begun + seconds)
-    found = search.difference()
-    if found is not None:
-        search.name(found)
-        found.seconds = work_time() - begun
+    run = PartsRun(partition, list(row), begun + seconds)
+    difference = run.difference()
+    if difference is None:
+        return None
+    found = PartBlame(*difference)
+    named = _Search(run).named(found.result)
+    if named is not None:
+        (path, guilty), found.repair = named
+        found.place = InstructionPlace(part.module, guilty, path)
+    found.seconds = work_time() - begun
     return found
 
 
@@ -122,172 +104,164 @@ def parts_record(left: str, right: str, found: PartBlame | None, inputs: str | N
 class _Search:
     """The search in one pair of programs."""
 
-    partition: Partition
-    row: list[Array]
-    until: float
-    #: values of the whole program, and of each device of the partitioned one
-    wholes: dict[HloInstruction, Array] = field(default_factory=dict)
-    parts: dict[_Key, list[Any]] = field(default_factory=dict)
-    trials: int = 0
+    run: PartsRun
+    #: what depends on nothing but constants and the device's number
+    fixed: set[HloInstruction] = field(default_factory=set)
+    #: what is right, and what is, or combines what one device has in a way that the whole program does not know
+    right: set[HloInstruction] = field(default_factory=set)
+    likely: set[HloInstruction] = field(default_factory=set)
+    #: collectives that hold right tiles, maybe not on the right devices
+    moved: set[HloInstruction] = field(default_factory=set)
+    #: what the devices' values are together
+    totals: dict[HloInstruction, list[Total]] = field(default_factory=dict)
+    #: what is named if nothing else is: it has an operand that is what it should be itself
+    spare: tuple[Key, str] | None = None
+    #: and if that is none: a number with which what is wrong might not run at all
+    bound: tuple[Key, str] | None = None
 
     def __post_init__(self) -> None:
-        self.given = self.partition.given(self.row)
-        self.devices = len(self.given)
-        reference = evaluate_program(self.partition.whole, [self.row], self._see_whole)
-        self.evidence = Evidence(self.partition.whole, [self.row], reference_known=reference)
-        self.made = evaluate_program(self.partition.part, self.given, self._see_part)
-        self.keys = [k for k, values in self.parts.items() if all(v is not None for v in values)]
-        self.users: dict[HloInstruction, list[HloInstruction]] = {}
-        for computation in self.partition.part.module.computations:
-            for user in computation.instructions:
-                for operand in user.operands:
-                    self.users.setdefault(operand, []).append(user)
-        self.partners = self._paired()
-        self.fixed: set[HloInstruction] = set()
-        #: what is right, and what is, or combines what one device has in a way that the whole program does not know
-        self.right: set[HloInstruction] = set()
-        self.likely: set[HloInstruction] = set()
+        self.partners = counterparts(self.run)
+        self.collectives, self.numbers = CollectiveRepairs(self.run), NumberRepairs(self.run)
+        self.values = ValueRepairs(self.run, self.partners)
 
-    def _see_whole(self, moment: Moment) -> Any:
-        if moment.instruction.shape.is_array and not any(c.iteration for c in moment.path):
-            self.wholes.setdefault(moment.instruction, moment.value)
-        return moment.value
+    def named(self, result: int) -> tuple[Key, str] | None:
+        """Return the guilty instruction and its repair; None where none is proved guilty."""
+        found = next(filter(None, map(self._named, self.run.keys)), None) or self.spare
+        return self._by_another_place(found) or found or self.bound or self._other_result(result)
 
-    def _see_part(self, moment: Moment) -> Any:
-        if moment.instruction.shape.is_array and all(c.caller.opcode in _ENTERS for c in moment.path):
-            key = tuple(moment.path), moment.instruction
-            self.parts.setdefault(key, [None] * self.devices)[moment.device] = moment.value
-        return moment.value
+    def _by_another_place(self, found: tuple[Key, str] | None) -> tuple[Key, str] | None:
+        """Return a collective, before what was found, that brings right tiles to the wrong devices."""
+        before = self.run.keys[:self.run.keys.index(found[0])] if found is not None else self.run.keys
+        for key in before:
+            if key[1] in self.moved and (said := self.collectives.of(key, has_to_reduce=False)):
+                return key, said
+        return None
 
-    def difference(self) -> PartBlame | None:
-        """Return the first wrong result, with the wrong elements of all."""
-        found: PartBlame | None = None
-        for result, versions in enumerate(self.partition.made(self.made)):
-            for version in versions:
-                judged = self.evidence.judge(version.array, 0, result)
-                if judged.is_wrong:
-                    found = found or PartBlame(result, judged, [])
-                    found.parts += version.places_of(judged.wrong) if not judged.problem else []
-        return found
-
-    def is_mended(self, rebind: Rebinding | None = None, values: dict[_Key, list[Array]] | None = None) -> bool:
-        """Return True if all results are right with other functions, or other values of some instructions."""
-        self.trials += 1
-        if self.trials > _TRIALS or work_time() > self.until:
-            return False
-
-        def put(moment: Moment) -> Any:
-            row = (values or {}).get((tuple(moment.path), moment.instruction))
-            return moment.value if row is None else row[moment.device]
-
-        try:
-            rows = evaluate_program(self.partition.part, self.given, put if values else None, rebind=rebind)
-            return not any(self.evidence.judge(v.array, 0, result).is_wrong
-                           for result, versions in enumerate(self.partition.made(rows)) for v in versions)
-        except (HloError, OutOfTime):
-            return False
-
-    # Which instruction of the whole program an instruction stands for
-
-    def _paired(self) -> dict[HloInstruction, HloInstruction]:
-        """Return the counterparts of instructions: by op_name, opcode, and the counterparts of their operands."""
-        by_name: dict[tuple[str, str], list[HloInstruction]] = {}
-        for instruction in self.wholes:
-            by_name.setdefault((op_name(instruction), instruction.opcode), []).append(instruction)
-        found: dict[HloInstruction, HloInstruction] = {}
-        for _, instruction in self.keys:
-            if not op_name(instruction):
-                continue
-            taken = set(found.values())
-            known = [c for c in by_name.get((op_name(instruction), instruction.opcode), ())
-                     if c not in taken and c.shape.rank == instruction.shape.rank
-                     and c.shape.element_type == instruction.shape.element_type
-                     and len(c.operands) == len(instruction.operands)]
-            fitting = [c for c in known if all(found.get(o, w) is w or o.opcode in _COLLECTIVES
-                                               for o, w in zip(instruction.operands, c.operands, strict=True))]
-            if fitting:
-                found.setdefault(instruction, fitting[0])
-        return found
-
-    def _demanded(self, instruction: HloInstruction) -> list[HloInstruction]:
-        """Return the values of the whole program that an instruction's value should be, by its users and itself."""
-        found = [self.partners[user].operands[n] for user in self.users.get(instruction, ()) if user in self.partners
-                 for n, operand in enumerate(user.operands) if operand is instruction]
-        own = self.partners.get(instruction)
-        return list(dict.fromkeys([w for w in (*found, *[own] * (own is not None)) if w in self.wholes]))
-
-    # Right or not
-
-    def _placed(self, value: HloInstruction, part: HloInstruction) -> Iterator[tuple[Placement, list[Array]]]:
-        whole = self.wholes[value]
-        if value.shape.element_type != part.shape.element_type:
-            return
-        every = placements_along_axes(whole.shape, part.shape.dims, self.devices)
-        for placement in itertools.islice(every, _PLACEMENTS):
-            yield placement, parts_of(placement, whole)
-
-    def _is_met(self, key: _Key) -> bool:
-        """Return True if all devices hold tiles of a value of the whole program."""
-        _, instruction = key
-        values = self.parts[key]
-        wanted = self._demanded(instruction) or [w for w in self.wholes if op_name(w) == op_name(instruction)]
-        if not op_name(instruction):
-            wanted += [w for w in self.wholes if w.shape.rank == instruction.shape.rank][:_CANDIDATES]
-        return any(all(map(_is_same, tiles, values)) for w in wanted for _, tiles in self._placed(w, instruction))
-
-    def _is_fixed(self, instruction: HloInstruction) -> bool:
-        """Return True if an instruction depends on nothing but the device's number and constants."""
-        if instruction.opcode in ("parameter", *_COLLECTIVES) or instruction.called_computations():
-            return False
-        return all(o in self.fixed for o in instruction.operands)
-
-    def _does_alike(self, instruction: HloInstruction) -> bool:
-        """Return True if an instruction does with right operands what its counterpart does."""
-        own = self.partners.get(instruction)
-        return own is not None and instruction.opcode not in _COLLECTIVES and all(
-            instruction.attributes.get(n) == own.attributes.get(n) for n in _MEANING)
-
-    # The search
-
-    def name(self, found: PartBlame) -> None:
-        """Name the guilty instruction, if one is proved."""
-        for key in self.keys:
-            named = self._named(key)
-            if named:
-                path, guilty = self._last_number(key) if key[1] in self.fixed else key
-                found.place, found.repair = InstructionPlace(self.partition.part.module, guilty, path), named
-                return
-
-    def _named(self, key: _Key) -> str:
-        """Return why an instruction is guilty; "" if that is not proved."""
+    def _named(self, key: Key) -> tuple[Key, str] | None:
         instruction = key[1]
         if self._is_fixed(instruction):
             self.fixed.add(instruction)
             self._note(instruction, self.right)
-            return self._mended_number(key)
+            self.bound = self.bound or self.numbers.bound(key)
+            return self.numbers.of(key)
         if instruction.opcode == "parameter" or self._is_met(key):
             self._note(instruction, self.right)
-            return ""
-        if not all(o in self.likely for o in instruction.operands if o.shape.is_array):
-            return ""
-        if self._does_alike(instruction):
-            self._note(instruction, self.right if all(o in self.right for o in instruction.operands) else self.likely)
-            return ""
-        named = self._mended(key)
-        if not named and instruction.opcode not in _COLLECTIVES and (
-                instruction.opcode in FOLDS or not instruction.called_computations()):
-            self._note(instruction, self.likely)
-        return named
+            if instruction.opcode in COLLECTIVES and flow_of(instruction).moves:
+                self.moved.add(instruction)
+            return None
+        self.totals[instruction] = list(self.run.wholes.totals(self.run.parts[key]))
+        if self.totals[instruction]:
+            self._note(instruction, self.right)
+            return self.values.total(key, self.totals[instruction])
+        operands = [o for o in instruction.operands if o.shape.is_array]
+        return self._broken(key, operands) if all(o in self.likely for o in operands) else None
+
+    def _broken(self, key: Key, operands: Sequence[HloInstruction]) -> tuple[Key, str] | None:
+        """Return what is guilty of a value that is none of the whole program, if that is proved."""
+        instruction = key[1]
+        if said := self._by_attributes(key) or (self.values.repeated(key, self.totals) if operands else ""):
+            return key, said
+        if flow_of(instruction).enters:
+            return None  # what it calls is looked at by itself
+        is_right = all(o in self.right for o in operands) and bool(operands)
+        if is_right and (found := self._by_values(key, operands)):
+            if found[0] != key or not is_a(instruction, "elementwise") or not self._is_held_already(key):
+                return found
+            self.spare = self.spare or found
+        if not is_right and (said := self._by_value_in_between(key)):
+            return key, said
+        is_kept = self._does_alike(instruction) or self._is_reshaped(key)
+        self._note(instruction, self.right if is_right and is_kept else self.likely)
+        return None
+
+    def _is_reshaped(self, key: Key) -> bool:
+        """Return True if an instruction holds the elements of its operand in their order, or only one of them."""
+        instruction, values = key[1], self.run.parts[key]
+        given = self.run.parts.get((key[0], instruction.operands[0])) if len(instruction.operands) == 1 else None
+        return given is not None and flow_of(instruction).repeats and all(
+            b.size == 1 or np.array_equal(a.ravel(), b.ravel()) for a, b in zip(values, given, strict=True))
+
+    def _is_held_already(self, key: Key) -> bool:
+        """Return True if an operand of an instruction is what it should be itself, by the last trial."""
+        path, instruction = key
+        held = self.values.last.of if self.values.last is not None else None
+        return any(held in self.values.held((path, o)) for o in instruction.operands)
+
+    def _by_attributes(self, key: Key) -> str:
+        if key[1].opcode not in COLLECTIVES:
+            return self.numbers.direction(key)
+        return self.collectives.of(key, not all(o in self.right and self._is_met((key[0], o)) for o in key[1].operands))
+
+    def _by_values(self, key: Key, operands: Sequence[HloInstruction]) -> tuple[Key, str] | None:
+        """Try other values of an instruction whose operands are right."""
+        if found := self.values.replaced(key) or self.values.multiple(key) or self.values.factor(key):
+            return found
+        if said := self.values.tiles(key, self.values.wanted(key)):
+            return key, said
+        alike = [u for u in self.run.users.get(operands[0], ()) if u.opcode == key[1].opcode
+                 and u.operands == key[1].operands and u.shape is key[1].shape]
+        said = self.values.siblings(key, alike)
+        return (key, said) if said else None
+
+    def _by_value_in_between(self, key: Key) -> str:
+        """Try the tiles that are demanded, where what is put in between may be elementwise.
+
+        A partial value is right, too, if reducing it over an axis gives the tiles.
+        """
+        demanded = set(self.values.named(key[1]))
+        wanted = [t for t in self.run.wholes.like(self.run.parts[key][0]) if t.of in demanded]
+        return self.values.tiles(key, [t for t in wanted if self._is_proof(key, t.parts)])
+
+    def _other_result(self, result: int) -> tuple[Key, str] | None:
+        """Return what makes a result that is another value of the whole program, computed of its arguments."""
+        part, whole = self.run.partition.part.module, self.run.partition.whole.module
+        right = result_maker(whole.entry.root, result)
+        key = self._behind_calls(((), result_maker(part.entry.root, result)))
+        held = [w for w in self.values.held(key) if w.operands]
+        if not held or right in held:
+            return None
+        return key, (f"result {result} is {held[0].name} of the whole program, and has to be {right.name}: "
+                     "a step is missing, or the wrong value is taken")
+
+    def _behind_calls(self, key: Key) -> Key:
+        """Return what makes the value of an instruction that copies it, or calls a computation for it."""
+        paths = {p for p, _ in self.run.keys}
+        while True:
+            path, instruction = key
+            flow, called = flow_of(instruction), instruction.called_computations()
+            inner = next((p for p in paths if p[:-1] == path and p and p[-1].caller is instruction), None)
+            if flow.forwards and instruction.operands:
+                key = path, instruction.operands[0]
+            elif flow.in_place and inner is not None and called and called[0].root.shape.is_array:
+                key = inner, called[0].root
+            else:
+                return key
+
+    # Right or not
+
+    def _is_fixed(self, instruction: HloInstruction) -> bool:
+        """Return True if an instruction depends on nothing but the device's number and constants."""
+        if instruction.opcode in ("parameter", *COLLECTIVES) or instruction.called_computations():
+            return False
+        return all(o in self.fixed for o in instruction.operands)
+
+    def _is_met(self, key: Key) -> bool:
+        """Return True if all devices hold tiles of a value of the whole program: of the one that names demand."""
+        held, named = self.values.held(key), self.values.named(key[1])
+        return bool(held) and (not named or not set(named).isdisjoint(held))
+
+    def _does_alike(self, instruction: HloInstruction) -> bool:
+        """Return True if an instruction does with right operands what its counterpart does."""
+        own = self.partners.get(instruction)
+        return own is not None and instruction.opcode not in COLLECTIVES and all(
+            instruction.attributes.get(n) == own.attributes.get(n) for n in _MEANING)
 
     def _note(self, instruction: HloInstruction, where: set[HloInstruction]) -> None:
         where.add(instruction)
         self.likely.add(instruction)
 
-    def _is_proof(self, key: _Key, tiles: Sequence[Array]) -> bool:
-        """Return True if an instruction's operands are right, so that it alone may be guilty of another value.
-
-        What is put in between may be elementwise; a partial value is right if reducing it over an axis gives the tiles.
-        """
+    def _is_proof(self, key: Key, tiles: Sequence[Array]) -> bool:
+        """Return True if an instruction's operands are right, so that it alone may be guilty of another value."""
         path, instruction = key
         seen, waiting = set(), list(instruction.operands)
         while waiting:
@@ -300,145 +274,15 @@ class _Search:
             waiting += inner.operands
         return not seen or instruction.opcode in _ELEMENTWISE
 
-    def _is_partial(self, key: _Key, tiles: Sequence[Array]) -> bool:
+    def _is_partial(self, key: Key, tiles: Sequence[Array]) -> bool:
         """Return True if a value that is reduced over the devices of some axis is that of tiles."""
-        values = self.parts.get(key)
+        values = self.run.parts.get(key)
         if values is None or values[0].shape != tiles[0].shape:
             return False
-        return any(all(map(_is_same, tiles, _reduced(values, groups, fold)))
-                   for groups in groups_along_axes(self.devices) for fold in _REDUCTIONS)
-
-    def _mended(self, key: _Key) -> str:
-        if key[1].opcode in _COLLECTIVES and (named := self._mended_collective(key)):
-            return named
-        return self._mended_value(key)
-
-    def _mended_value(self, key: _Key) -> str:
-        """Try the tiles of the values that the instruction should have, those first that agree on most devices."""
-        values, instruction = self.parts[key], key[1]
-        tried = [(sum(map(_is_same, tiles, values)), n, value, tiles)
-                 for value in self._demanded(instruction)
-                 for n, (_, tiles) in enumerate(self._placed(value, instruction))]
-        for _, _, value, tiles in sorted(tried, key=lambda t: (-t[0], t[1]))[:_DEMANDS]:
-            if self._is_proof(key, tiles) and self.is_mended(values={key: tiles}):
-                wrong = [d for d, (a, b) in enumerate(zip(tiles, values, strict=True)) if not _is_same(a, b)]
-                place = PartPlace(tuple(wrong), ()).on
-                return f"it should hold the tiles of {value.name} of the whole program, and does not {place}"
-        return ""
-
-    def _mended_collective(self, key: _Key) -> str:
-        """Try other groups, pairs and reductions."""
-        instruction = key[1]
-        given = instruction.attributes
-        if self.partition.part.replicas != 1 or group_mode_of(instruction) not in (
-                GroupMode.CROSS_PARTITION, GroupMode.FLATTENED_ID):
-            return ""
-        if (pairs := given.get("source_target_pairs")) is not None:
-            for other in self._other_pairs([(a, b) for a, b in pairs]):
-                if self.is_mended(_with(instruction, "source_target_pairs", other)):
-                    return f"it sends along {_listed(pairs)}; the value needs {_listed(other)}"
-            return ""
-        held = given.get("replica_groups")
-        own = held.lists() if held is not None else ()
-        for groups in groups_along_axes(self.devices):
-            if groups != own and self.is_mended(_with(instruction, "replica_groups", ReplicaGroups(groups))):
-                return f"it acts over {_listed(own)}; the value needs the groups along an axis: {_listed(groups)}"
-        if instruction.opcode in ("all-reduce", "all-reduce-start") and len(instruction.operands) == 1:
-            return self._mended_reduction(key, own or (tuple(range(self.devices)),))
-        return ""
-
-    def _other_pairs(self, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], ...]]:
-        """Yield pairs along axes, those first that have most in common with the given ones; then two exchanged."""
-        own = set(pairs)
-        along = sorted({p for p in permutations_along_axes(self.devices) if set(p) != own},
-                       key=lambda p: (-len(own & set(p)), len(p)))
-        yield from along[:96]
-        free = [[d for d in range(self.devices) if d not in {p[end] for p in pairs}] for end in (0, 1)]
-        yield from ((*pairs, (a, b)) for a in free[0] for b in free[1])
-        for m, n in itertools.combinations(range(len(pairs)), 2):
-            changed = list(pairs)
-            changed[m], changed[n] = (pairs[m][0], pairs[n][1]), (pairs[n][0], pairs[m][1])
-            yield tuple(changed)
-
-    def _mended_reduction(self, key: _Key, groups: Sequence[Sequence[int]]) -> str:
-        operands = self.parts.get((key[0], key[1].operands[0]))
-        if key[1].operands[0] in self.right and self._is_met((key[0], key[1].operands[0])):
-            return ""  # nothing is left to reduce
-        if operands is None or any(c.iteration for c in key[0]):
-            return ""
-        for fold in _REDUCTIONS:
-            if self.is_mended(values={key: _reduced(operands, groups, fold)}):
-                return f"the value needs the reduction {fold.__name__}"
-        return ""
-
-    # Numbers of devices
-
-    def _mended_number(self, key: _Key) -> str:
-        """Try other entries of a table, and the device's own number where it is computed."""
-        instruction, values = key[1], self.parts[key]
-        shape = instruction.shape
-        if shape.dtype.numpy.kind not in "iu" or instruction.opcode == "partition-id":
-            return ""
-        if instruction.opcode == "constant" and shape.dims == (self.devices,):
-            held = tuple(int(n) for n in values[0])
-            for table in tables_along_axes(held, self.devices):
-                if self.is_mended(values={key: [np.array(table, values[0].dtype)] * self.devices}):
-                    wrong = ", ".join(f"{a} at device {d}, and {b} is needed" for d, (a, b) in enumerate(
-                        zip(held, table, strict=True)) if a != b)
-                    return f"it holds {wrong}"
-        return "it is not the device's own number" if self._is_number(key) else ""
-
-    def _is_number(self, key: _Key) -> bool:
-        """Return True if the results are right with the device's own number in place of a computed one."""
-        instruction, values = key[1], self.parts[key]
-        if instruction.opcode not in _ELEMENTWISE or instruction.opcode == "constant" or instruction.shape.dims \
-                or instruction.shape.dtype.numpy.kind not in "iu":
-            return False
-        numbers = [int(v) for v in values]
-        own = list(range(self.devices))
-        is_other = numbers != own and len(set(numbers)) > 1
-        return is_other and self.is_mended(values={key: [np.asarray(d, values[0].dtype) for d in own]})
-
-    def _last_number(self, key: _Key) -> _Key:
-        """Return the last of several elementwise instructions that compute the device's number one from the other."""
-        while True:
-            further = [(key[0], u) for u in self.users.get(key[1], ()) if len(self.users.get(key[1], ())) == 1]
-            if key[1].opcode == "constant" or not further or further[0] not in self.parts \
-                    or [int(v) for v in self.parts[key]] == [int(np.ravel(v)[0]) for v in self.parts[further[0]]] \
-                    or not self._is_number(further[0]):
-                return key
-            key = further[0]
+        return any(all(map(is_same, tiles, reduced(values, groups, fold)))
+                   for groups in groups_along_axes(self.run.grid) for fold in REDUCTIONS)
 
 
 #: attributes that say what an operation of whole arrays and one of parts both do
 _MEANING = ("dimensions", "direction", "lhs_contracting_dims", "rhs_contracting_dims", "lhs_batch_dims",
             "rhs_batch_dims", "dim_labels", "iota_dimension", "index_vector_dim")
-
-
-def _is_same(one: Array, other: Array) -> bool:
-    return bool(one.shape == other.shape and (one.tobytes() == other.tobytes() or are_near(one, other)))
-
-
-def _reduced(values: Sequence[Array], groups: Sequence[Sequence[int]], fold: Any) -> list[Array]:
-    """Return each device's value after a reduction over groups."""
-    made = list(values)
-    for group in groups:
-        total = functools.reduce(fold, [values[d] for d in group])
-        for device in group:
-            made[device] = np.asarray(total).astype(values[device].dtype)
-    return made
-
-
-def _with(target: HloInstruction, name: str, value: Any) -> Rebinding:
-    """Return what puts another attribute in the place of an instruction's own."""
-    def rebind(instruction: HloInstruction, function: Callable[..., Any], keywords: dict[str, Any]
-               ) -> tuple[Callable[..., Any], dict[str, Any]]:
-        return function, keywords | {name: value} if instruction is target else keywords
-
-    return rebind
-
-
-def _listed(groups: Sequence[Sequence[int]]) -> str:
-    """Return groups as HLO writes them."""
-    said = ",".join("{" + ",".join(map(str, g)) + "}" for g in groups[:16])
-    return said + (",..." if len(groups) > 16 else "") if groups else "all devices"

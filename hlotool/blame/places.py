@@ -69,8 +69,11 @@ class InstructionPlace:
 
     @property
     def origin(self) -> Origin | None:
-        """The line of the program: the instruction's own, or that of the innermost call that has one."""
-        for instruction in (self.instruction, *(call.caller for call in reversed(self.path))):
+        """The line of the program: the instruction's own, that of a constant's user, or of the innermost call."""
+        users = [u for u in self.computation.instructions if self.instruction in u.operands]
+        # The text gives constants no lines.
+        nearest = users[:1] if self.instruction.opcode == "constant" else []
+        for instruction in (self.instruction, *nearest, *(call.caller for call in reversed(self.path))):
             found = origin_of(self.module, instruction)
             if found is not None and found.file:
                 return found

@@ -37,13 +37,16 @@ def _meshes(module: HloModule) -> Iterator[Mesh]:
             yield from (s.mesh for s in sharding.elements or (sharding,) if s.mesh is not None)
 
 
-def axes_of_groups(groups: Sequence[Sequence[int]], meshes: Sequence[Mesh]) -> str:
-    """Return the axes of a mesh whose devices the groups join, else the strides that they have, else ''."""
+def axes_of_groups(groups: Sequence[Sequence[int]], meshes: Sequence[Mesh], *, is_named: bool = False) -> str:
+    """Return the axes of a mesh whose devices the groups join, else the strides that they have, else ''.
+
+    Where it `is_named`, only axes are returned.
+    """
     wanted = {frozenset(g) for g in groups}
     for names, lists in _parts(meshes):
         if {frozenset(g) for g in lists} == wanted:
             return names
-    return _strides([sorted(g) for g in groups])
+    return "" if is_named else _strides([sorted(g) for g in groups])
 
 
 def axes_of_pairs(pairs: Iterable[Sequence[int]], meshes: Sequence[Mesh]) -> str:

@@ -60,7 +60,8 @@ def modules(*edits: tuple[str, str]) -> tuple[HloModule, HloModule]:
     ([("{{0,1},{2,3}}", "{{0,2},{1,3}}")], "r", "needs the groups along an axis: {0,1},{2,3}"),
     ([("{{0,1},{2,3}}", "{{0,3},{1,2}}")], "r", "needs the groups along an axis: {0,1},{2,3}"),
     ([("s = f32[] add(p, q)", "s = f32[] maximum(p, q)")], "r", "the reduction add"),
-    ([(REDUCE, "copy(d)")], "r", "it should hold the tiles of d"),
+    ([(REDUCE, "copy(d)")], "r", "needs an all-reduce over the groups along an axis: {0,1},{2,3}"),
+    ([("tanh(r)", "tanh(d)")], "t", "it takes d, a part of a sum; the value needs r"),
     ([("{0, 0, 2, 2}", "{0, 0, 2, 1}")], "rows", "1 at device 3, and 2 is needed"),
     ([("n = u32[] partition-id()", "o = u32[] partition-id()  k = u32[] constant(3)  n = u32[] xor(o, k)")], "n",
      "not the device's own number")])
@@ -70,6 +71,20 @@ def test_the_guilty_instruction_is_named(edits: list[tuple[str, str]], guilty: s
     assert said in found.diagnostics[0].message
     shown = hlotool.compare(*modules(*edits))
     assert (shown.verdict, shown.instruction) == ("differ", guilty)
+
+
+@pytest.mark.parametrize("devices", ["", ", device_ids=[0, 2, 1, 3]"])
+def test_groups_have_the_names_of_axes(devices: str) -> None:
+    """Also where the mesh lists its devices in another order."""
+    names = "model", "data"
+    if devices:
+        names = "data", "model"
+    mesh = f'{{mesh = #sdy.mesh<[\\"{names[1]}\\"=2, \\"{names[0]}\\"=2]{devices}>}}'
+    whole, part = modules(("{{0,1},{2,3}}", "{{0,2},{1,3}}"))
+    text = WHOLE.replace("num_partitions=4", f'num_partitions=4, frontend_attributes={{xla.sdy.meshes="{mesh}"}}')
+    found = hlotool.isolate(hlotool.parse(text), part)
+    assert whole is not None and "it adds over {0,2},{1,3}; the value needs the axis `model`" in found.diagnostics[
+        0].message
 
 
 def test_a_value_of_one_device_is_named_with_the_device() -> None:
@@ -85,12 +100,9 @@ def test_a_value_of_one_device_is_named_with_the_device() -> None:
     assert found.place is not None and found.place.instruction.name == "r"
 
 
-@pytest.mark.parametrize("edits", [
-    [("{{0,1},{2,3}}", "{{0,2},{1,3}}"), ("{0, 0, 2, 2}", "{0, 0, 2, 1}")],
-    [("tanh(r)", "tanh(d)")]])
-def test_without_proof_nothing_is_named(edits: list[tuple[str, str]]) -> None:
-    """Two faults, of which no single repair mends both; a reduction that is left out, whose place nothing holds."""
-    found = hlotool.isolate(*modules(*edits))
+def test_without_proof_nothing_is_named() -> None:
+    """Two faults, of which no single repair mends both."""
+    found = hlotool.isolate(*modules(("{{0,1},{2,3}}", "{{0,2},{1,3}}"), ("{0, 0, 2, 2}", "{0, 0, 2, 1}")))
     assert not found.is_clean and found.place is None and found.parts is not None and found.parts.devices
     assert parts_record("a", "b", found.parts)["instruction"] == ""
 

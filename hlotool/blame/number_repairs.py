@@ -1,0 +1,158 @@
+"""Numbers that say where a device's part is, with others tried in their place until all results are right.
+
+    a table            with an entry for each device, where entries do not grow along an axis as the others do
+    a step             by which the first index of each device's part grows along an axis
+    a device's number  computed with another number than the device's own
+    a range            of an iota or a constant, which each device has a part of
+    a bound            of a loop or of a mask that is one too large or too small
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hlotool.blame.parts_run import Key, PartsRun, with_attributes, with_value
+from hlotool.blame.whole_values import is_same
+from hlotool.distributed import steps_along_axes, tables_along_axes
+from hlotool.execution import numbered
+from hlotool.ir import HloInstruction, dtype_of_numpy
+from hlotool.ir.arrays import np
+from hlotool.ops import opcodes, with_flag
+
+_ELEMENTWISE = with_flag("elementwise") | opcodes(lambda flow: flow.forwards) | {"broadcast", "constant"}
+#: other directions of a comparison
+_DIRECTIONS, _EQUALITIES = ("LT", "LE", "GT", "GE"), ("EQ", "NE")
+#: ranges that are tried in place of one, and sizes of steps
+_RANGES, _SIZES = 12, 8
+
+
+@dataclass
+class NumberRepairs:
+    """Trials of other numbers in one run."""
+
+    run: PartsRun
+
+    def __post_init__(self) -> None:
+        sizes = {d for p in self.run.partition.part.parameters for d in p.dims if d > 0}
+        self.sizes = sorted(sizes)[:_SIZES]
+
+    def of(self, key: Key) -> tuple[Key, str] | None:
+        """Return the number that is guilty, and how; None if that is not proved."""
+        instruction, values = key[1], self.run.parts[key]
+        if instruction.opcode == "partition-id" or not instruction.shape.is_array:
+            return None
+        if not dtype_of_numpy(values[0].dtype).is_integral:
+            return self._range(key)
+        if instruction.opcode == "constant" and instruction.shape.dims == (self.run.devices,):
+            held = tuple(int(n) for n in values[0])
+            if said := self._table(key, held, [*tables_along_axes(held, self.run.grid)]):
+                return key, said
+        if self._is_number(key):
+            return self._last_number(key), "it is not the device's own number"
+        if instruction.shape.dims:
+            return self._range(key)
+        said = self._step(key)
+        return (key, said) if said else None
+
+    def _table(self, key: Key, held: Sequence[int], tables: Sequence[Sequence[int]]) -> str:
+        for table in tables:
+            if self.run.is_mended(values={key: [np.array(table, self.run.parts[key][0].dtype)] * self.run.devices}):
+                return _differences(held, table)
+        return ""
+
+    def _step(self, key: Key) -> str:
+        """Try other first indices of each device's part."""
+        values = self.run.parts[key]
+        held = tuple(int(v) for v in values)
+        if key[1].opcode not in _ELEMENTWISE or len(set(held)) < 2 or 1 in held:
+            return ""  # steps of one are numbers of devices
+        for table in steps_along_axes(held, self.run.grid, self.sizes):
+            if self.run.is_mended(values={key: [np.asarray(n, values[0].dtype) for n in table]}):
+                return f"{_differences(held, table)}: parts have {table[1] or max(table)} elements"
+        return ""
+
+    def bound(self, key: Key) -> tuple[Key, str] | None:
+        """Try numbers that are one more, one less, or the size of something, in the place of a constant one."""
+        instruction = key[1]
+        if instruction.opcode != "constant" or instruction.shape.dims or not dtype_of_numpy(
+                self.run.parts[key][0].dtype).is_integral:
+            return None
+        held = int(self.run.parts[key][0])
+        near = dict.fromkeys([held + 1, held - 1, *(s for s in self.sizes if held < 2 * s and s < 2 * held)])
+        for other in near:
+            if held > 1 and other != held and self.run.is_mended(
+                    with_value(instruction, np.asarray(other, self.run.parts[key][0].dtype))):
+                return key, f"it is {held}; the value needs {other}"
+        return None
+
+    def _range(self, key: Key) -> tuple[Key, str] | None:
+        """Try each device's part of an iota or a constant of the whole program."""
+        instruction, values = key[1], self.run.parts[key]
+        if not instruction.shape.dims or not all(is_same(values[0], v) for v in values):
+            return None
+        tried = [t for t in self.run.wholes.like(values[0]) if not t.of.operands and t.whole.shape != values[0].shape
+                 and t.of.opcode in ("iota", "constant") and any(is_same(p, values[0]) for p in t.parts)
+                 and not all(is_same(p, values[0]) for p in t.parts)]
+        for tiles in tried[:_RANGES]:
+            if self.run.is_mended(values={key: tiles.parts}):
+                return key, (f"it is the same part of {tiles.of.name} of the whole program on each device; "
+                             "the value needs each device's own")
+        return None
+
+    def direction(self, key: Key) -> str:
+        """Try the other directions of a comparison."""
+        own = key[1].attributes.get("direction")
+        if own is None or str(own) in _EQUALITIES:
+            return ""
+        for other in _DIRECTIONS:
+            changed = functools.partial(_direction, other)
+            if other != str(own) and self.run.is_mended(with_attributes([key[1]], changed)):
+                return f"it compares by {own}; the value needs {other}"
+        return ""
+
+    def _is_number(self, key: Key) -> bool:
+        """Return True if the results are right with the device's own number in place of a computed one."""
+        instruction, values = key[1], self.run.parts[key]
+        if instruction.opcode not in _ELEMENTWISE or instruction.opcode == "constant" or instruction.shape.dims \
+                or not dtype_of_numpy(values[0].dtype).is_integral:
+            return False
+        numbers = [int(v) for v in values]
+        own = list(range(self.run.devices))
+        is_other = numbers != own and len(set(numbers)) > 1
+        return is_other and self.run.is_mended(values={key: [np.asarray(d, values[0].dtype) for d in own]})
+
+    def _last_number(self, key: Key) -> Key:
+        """Return the last of several elementwise instructions that compute the device's number one from the other."""
+        while True:
+            users = self.run.users.get(key[1], ())
+            further = [(key[0], u) for u in users if len(users) == 1]
+            if key[1].opcode == "constant" or not further or further[0] not in self.run.parts \
+                    or [int(v) for v in self.run.parts[key]] == [
+                        int(np.ravel(v)[0]) for v in self.run.parts[further[0]]] \
+                    or not self._is_number(further[0]):
+                return key
+            key = further[0]
+
+
+def _direction(direction: str, _: HloInstruction) -> Mapping[str, str]:
+    """Return the attributes of a comparison with another direction."""
+    return {"direction": direction}
+
+
+def _differences(held: Sequence[int], table: Sequence[int]) -> str:
+    """Return the entries of a table that are wrong, devices with the same ones together."""
+    wrong: dict[tuple[int, int], list[int]] = {}
+    for device, (a, b) in enumerate(zip(held, table, strict=True)):
+        if a != b:
+            wrong.setdefault((a, b), []).append(device)
+    return "it holds " + ", ".join(f"{a} at {numbered(devices)}, and {b} is needed"
+                                   for (a, b), devices in wrong.items())
+
+
+def constant_behind(instruction: HloInstruction) -> HloInstruction | None:
+    """Return the constant of which a value is made without other operands; None where there is none."""
+    while instruction.opcode in _ELEMENTWISE and len(instruction.operands) == 1:
+        instruction = instruction.operands[0]
+    return instruction if instruction.opcode == "constant" else None

@@ -1,0 +1,133 @@
+"""A program and its partitioned form on the same arguments: their values, and trials of the latter with changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from hlotool.blame.whole_values import WholeValues
+from hlotool.diagnostics import HloError
+from hlotool.distributed import Partition, PartPlace, device_grid
+from hlotool.execution import Moment, OutOfTime, Path, Rebinding, evaluate_program
+from hlotool.ir import HloInstruction
+from hlotool.ir.arrays import Array
+from hlotool.numerics import Evidence, Judgement
+from hlotool.ops import opcodes
+from hlotool.passes.cost import axes_of_groups, meshes_of
+from hlotool.process import work_time
+
+#: trials in all, and values of the whole program that are kept
+_TRIALS, _VALUES = 1200, 4096
+_ENTERS = opcodes(lambda flow: flow.enters)
+
+#: an instruction at one point of the run
+Key: TypeAlias = tuple[Path, HloInstruction]
+#: values of instructions, of each device, that take the place of their own
+Values: TypeAlias = Mapping[Key, Sequence[Array]]
+
+
+@dataclass
+class PartsRun:
+    """Both programs on one row of arguments."""
+
+    partition: Partition
+    row: list[Array]
+    until: float
+    #: values of each device of the partitioned program
+    parts: dict[Key, list[Any]] = field(default_factory=dict)
+    trials: int = 0
+
+    def __post_init__(self) -> None:
+        self.given = self.partition.given(self.row)
+        self.devices = len(self.given)
+        whole, part = self.partition.whole, self.partition.part
+        self.meshes = [m for p in (part, whole) for m in meshes_of(p.module)]
+        self.grid = device_grid(self.devices, next(iter(self.meshes), None))
+        self._seen: list[tuple[HloInstruction, Array]] = []
+        reference = evaluate_program(whole, [self.row], self._see_whole)
+        self.evidence = Evidence(whole, [self.row], reference_known=reference)
+        self.made = evaluate_program(part, self.given, self._see_part)
+        self.wholes = WholeValues(self.grid, self._seen)
+        self.keys = [k for k, values in self.parts.items() if all(v is not None for v in values)]
+        self.users: dict[HloInstruction, list[HloInstruction]] = {}
+        for user in part.module.instructions():
+            for operand in user.operands:
+                self.users.setdefault(operand, []).append(user)
+
+    def _see_whole(self, moment: Moment) -> Any:
+        if _is_seen(moment) and len(self._seen) < _VALUES:
+            self._seen.append((moment.instruction, moment.value))
+        return moment.value
+
+    def _see_part(self, moment: Moment) -> Any:
+        if _is_seen(moment):
+            key = tuple(moment.path), moment.instruction
+            self.parts.setdefault(key, [None] * self.devices)[moment.device] = moment.value
+        return moment.value
+
+    def difference(self) -> tuple[int, Judgement, list[PartPlace]] | None:
+        """Return the first wrong result, the judgement of it, and the wrong elements of all; None: there are none."""
+        found: tuple[int, Judgement, list[PartPlace]] | None = None
+        for result, versions in enumerate(self.partition.made(self.made)):
+            for version in versions:
+                judged = self.evidence.judge(version.array, 0, result)
+                if judged.is_wrong:
+                    found = found or (result, judged, [])
+                    found[2].extend(version.places_of(judged.wrong) if not judged.problem else [])
+        return found
+
+    def is_mended(self, rebind: Rebinding | None = None, values: Values | None = None) -> bool:
+        """Return True if all results are right with other functions, or other values of some instructions."""
+        self.trials += 1
+        if self.trials > _TRIALS or work_time() > self.until:
+            return False
+
+        def put(moment: Moment) -> Any:
+            row = (values or {}).get((tuple(moment.path), moment.instruction))
+            return moment.value if row is None else row[moment.device]
+
+        try:
+            rows = evaluate_program(self.partition.part, self.given, put if values else None, rebind=rebind)
+            return not any(self.evidence.judge(v.array, 0, result).is_wrong
+                           for result, versions in enumerate(self.partition.made(rows)) for v in versions)
+        except (HloError, OutOfTime):
+            return False
+
+    def along(self, groups: Sequence[Sequence[int]]) -> str:
+        """Return the axis of the mesh along which groups are, in words."""
+        named = axes_of_groups(groups, self.meshes, is_named=True)
+        if not named:
+            return f"the groups along an axis: {listed(groups)}"
+        said = ", ".join(f"`{name}`" for name in named.split(", "))
+        return f"the {'axes' if ',' in named else 'axis'} {said}: {listed(groups)}"
+
+
+def _is_seen(moment: Moment) -> bool:
+    """Return True for arrays outside of what folds and sorts call."""
+    return moment.instruction.shape.is_array and all(c.caller.opcode in _ENTERS for c in moment.path)
+
+
+def with_attributes(targets: Sequence[HloInstruction], changed: Callable[[HloInstruction], Mapping[str, Any]]
+                    ) -> Rebinding:
+    """Return what puts other attributes in the place of instructions' own."""
+    def rebind(instruction: HloInstruction, function: Callable[..., Any], keywords: dict[str, Any]
+               ) -> tuple[Callable[..., Any], dict[str, Any]]:
+        return function, {**keywords, **changed(instruction)} if instruction in targets else keywords
+
+    return rebind
+
+
+def with_value(target: HloInstruction, value: Array) -> Rebinding:
+    """Return what puts one value in the place of an instruction's own, whenever it runs."""
+    def rebind(instruction: HloInstruction, function: Callable[..., Any], keywords: dict[str, Any]
+               ) -> tuple[Callable[..., Any], dict[str, Any]]:
+        return (lambda *_, **__: value, {}) if instruction is target else (function, keywords)
+
+    return rebind
+
+
+def listed(groups: Sequence[Sequence[int]]) -> str:
+    """Return groups as HLO writes them."""
+    said = ",".join("{" + ",".join(map(str, g)) + "}" for g in groups[:16])
+    return said + (",..." if len(groups) > 16 else "") if groups else "all devices"

@@ -1,0 +1,163 @@
+"""Finds the values of a whole program that the values of all devices of its partitioned form are.
+
+    tiles      each device has its part of the value, in some placement along the mesh's axes
+    a total    the value is what the devices' values are together, added up over some axes, or their mean
+    a multiple each device has its part of the value, times one number
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from hlotool.distributed import Grid, Groups, choices_of_axes, groups_along_axes, parts_of, placements_along_axes
+from hlotool.ir import HloInstruction, Placement, dtype_of_numpy
+from hlotool.ir.arrays import Array, np
+from hlotool.passes.equality import are_near, share_of
+
+#: placements that are looked at for a value, and values of one type and rank that are
+_PLACEMENTS, _CANDIDATES = 64, 512
+#: how far the first elements may be from each other, as a share, where values are near
+_SLACK = 8.0
+
+
+@dataclass(frozen=True, eq=False)
+class Tiles:
+    """A value of the whole program in one placement."""
+
+    of: HloInstruction
+    whole: Array
+    placement: Placement
+    #: of a part; dimensions of size 1 may be more or fewer than those of the value
+    dims: tuple[int, ...]
+
+    @functools.cached_property
+    def parts(self) -> list[Array]:
+        """The part of each device."""
+        parts = parts_of(self.placement, self.whole)
+        return parts if parts[0].shape == self.dims else [p.reshape(self.dims) for p in parts]
+
+    @functools.cached_property
+    def reach(self) -> float:
+        """How far a first element may be from another one that is near."""
+        share = share_of(self.whole)
+        if not share:
+            return 0.0
+        with np.errstate(all="ignore"):
+            sizes = np.abs(self.whole).astype(np.float64)
+        return _SLACK * share * float(sizes[np.isfinite(sizes)].max(initial=0))
+
+    def are(self, values: Sequence[Array]) -> bool:
+        """Return True if these are the parts."""
+        for device in (0, len(values) - 1):
+            one, other = self.parts[device].ravel()[:1], values[device].ravel()[:1]
+            if one.size and abs(complex(one[0]) - complex(other[0])) > self.reach:
+                return False
+        return all(map(is_same, self.parts, values))
+
+
+@dataclass(frozen=True, eq=False)
+class Total:
+    """What the devices' values are together, over some axes: a value of the whole program."""
+
+    groups: Groups
+    #: True if it is their mean
+    is_mean: bool
+    tiles: Tiles
+
+
+@dataclass
+class WholeValues:
+    """The values of a whole program in all placements of parts."""
+
+    grid: Grid
+    #: instructions with their values, of the first rounds of loops
+    values: list[tuple[HloInstruction, Array]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._tiles: dict[tuple[str, tuple[int, ...]], list[Tiles]] = {}
+        self._of: dict[HloInstruction, list[Array]] = {}
+        for instruction, array in self.values:
+            self._of.setdefault(instruction, []).append(array)
+
+    def __contains__(self, instruction: HloInstruction) -> bool:
+        return instruction in self._of
+
+    def placed(self, value: HloInstruction, part: Array) -> Iterator[Tiles]:
+        """Yield the value of an instruction in parts as large as one."""
+        return (t for t in self.like(part) if t.of is value)
+
+    def like(self, part: Array) -> list[Tiles]:
+        """Return all values in parts as large as one."""
+        key = part.dtype.name, part.shape
+        if key not in self._tiles:
+            narrow = tuple(d for d in part.shape if d != 1)
+            found = [(i, a, dims) for i, a in self.values if a.dtype == part.dtype for dims in (
+                [part.shape] * (a.ndim == part.ndim) or [narrow] * (a.ndim == len(narrow)))]
+            self._tiles[key] = [Tiles(i, a, p, part.shape) for i, a, dims in found[:_CANDIDATES]
+                                for p in self._placements(a.shape, dims)]
+        return self._tiles[key]
+
+    @functools.cached_property
+    def _placements(self) -> Callable[[tuple[int, ...], tuple[int, ...]], list[Placement]]:
+        @functools.cache
+        def found(whole: tuple[int, ...], part: tuple[int, ...]) -> list[Placement]:
+            each = placements_along_axes(whole, part, self.grid)
+            return [p for p, _ in zip(each, range(_PLACEMENTS), strict=False) if p.size(whole) == part]
+
+        return found
+
+    def held(self, values: Sequence[Array]) -> list[Tiles]:
+        """Return what the devices hold the tiles of, each value once."""
+        found: dict[HloInstruction, Tiles] = {}
+        for tiles in self.like(values[0]):
+            if tiles.of not in found and tiles.are(values):
+                found[tiles.of] = tiles
+        return list(found.values())
+
+    def totals(self, values: Sequence[Array]) -> Iterator[Total]:
+        """Yield the values of the whole program that the devices' values are together."""
+        kind = dtype_of_numpy(values[0].dtype)
+        if not (kind.is_floating or kind.is_complex or kind.is_integral) or not self.like(values[0]) or all(
+                is_same(values[0], v) for v in values):
+            return
+        stack = np.stack(values)[self.grid]
+        for chosen, groups in zip(choices_of_axes(self.grid), groups_along_axes(self.grid), strict=True):
+            with np.errstate(all="ignore"):
+                summed = np.broadcast_to(stack.sum(chosen, stack.dtype, keepdims=True), stack.shape)
+            together = self._by_device(summed)
+            for is_mean in (False, True) if kind.is_floating else (False,):
+                row = [np.asarray(v / len(groups[0])).astype(v.dtype) for v in together] if is_mean else together
+                yield from (Total(groups, is_mean, tiles) for tiles in self.held(row))
+
+    def _by_device(self, stack: Array) -> list[Array]:
+        flat = stack.reshape(self.grid.size, *stack.shape[self.grid.ndim:])
+        found: list[Array] = [flat[0]] * self.grid.size
+        for device, value in zip(self.grid.ravel(), flat, strict=True):
+            found[int(device)] = value
+        return found
+
+    def multiples(self, values: Sequence[Array]) -> Iterator[tuple[float, Tiles]]:
+        """Yield the numbers by which all devices' values are larger than tiles, and those."""
+        if not dtype_of_numpy(values[0].dtype).is_floating or not values[0].size:
+            return
+        for tiles in self.like(values[0]):
+            factor = _factor(tiles.parts[0], values[0])
+            if factor and all(is_same(np.asarray(p * np.asarray(factor, p.dtype)), v) for p, v in zip(
+                    tiles.parts, values, strict=True)):
+                yield factor, tiles
+
+
+def _factor(one: Array, other: Array) -> float:
+    """Return the number by which an array is larger; 0 where it is none, or 1."""
+    at = int(np.argmax(np.abs(one)))
+    first, second = float(one.ravel()[at]), float(other.ravel()[at])
+    with np.errstate(all="ignore"):
+        found = second / first if first and np.isfinite([first, second]).all() else 0.0
+    return 0.0 if not np.isfinite(found) or abs(found - 1) < 1e-3 else found
+
+
+def is_same(one: Array, other: Array) -> bool:
+    """Return True if two arrays may be two ways to compute one value."""
+    return bool(one.shape == other.shape and (one.tobytes() == other.tobytes() or are_near(one, other)))
