@@ -45,10 +45,15 @@ class PartsRun:
         self.meshes = [m for p in (part, whole) for m in meshes_of(p.module)]
         self.grid = device_grid(self.devices, next(iter(self.meshes), None))
         self._seen: list[tuple[HloInstruction, Array]] = []
+        self._own: dict[Key, list[Any]] = {}
         reference = evaluate_program(whole, [self.row], self._see_whole)
+        if whole.manual_region is not None:
+            evaluate_program(whole, [self.row], self._see_region, sees_parts=True)
+        outside = {i for i, _ in self._seen}
         self.evidence = Evidence(whole, [self.row], reference_known=reference)
         self.made = evaluate_program(part, self.given, self._see_part)
-        self.wholes = WholeValues(self.grid, self._seen)
+        self.wholes = WholeValues(self.grid, self._seen, [
+            (i, row) for (_, i), row in self._own.items() if i not in outside and all(v is not None for v in row)])
         self.keys = [k for k, values in self.parts.items() if all(v is not None for v in values)]
         self.users: dict[HloInstruction, list[HloInstruction]] = {}
         for user in part.module.instructions():
@@ -58,6 +63,12 @@ class PartsRun:
     def _see_whole(self, moment: Moment) -> Any:
         if _is_seen(moment) and len(self._seen) < _VALUES:
             self._seen.append((moment.instruction, moment.value))
+        return moment.value
+
+    def _see_region(self, moment: Moment) -> Any:
+        if _is_seen(moment) and len(self._own) < _VALUES:
+            key = tuple(moment.path), moment.instruction
+            self._own.setdefault(key, [None] * self.devices)[moment.device] = moment.value
         return moment.value
 
     def _see_part(self, moment: Moment) -> Any:

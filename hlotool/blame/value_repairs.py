@@ -68,12 +68,9 @@ class ValueRepairs:
         return [whole for _, _, whole in sorted(found, key=lambda f: f[:2])]
 
     def _of_opcode(self, instruction: HloInstruction) -> Iterator[HloInstruction]:
-        seen = set()
-        for whole, _ in self.run.wholes.values:
-            if whole not in seen and whole.opcode == instruction.opcode \
-                    and whole.shape.rank == instruction.shape.rank \
+        for whole in self.run.wholes.instructions:
+            if whole.opcode == instruction.opcode and whole.shape.rank == instruction.shape.rank \
                     and len(whole.operands) == len(instruction.operands):
-                seen.add(whole)
                 yield whole
 
     def _by_users(self, key: Key) -> Iterator[HloInstruction]:
@@ -217,7 +214,7 @@ class ValueRepairs:
             return None
         value = self._value_of(own[0])
         theirs = [c for c in map(constant_behind, whole.operands) if c is not None]
-        if value is None or any(is_same(a, value) for i, a in self.run.wholes.values if i in theirs):
+        if value is None or any(is_same(t.parts[0], value) for t in self.run.wholes.like(value) if t.of in theirs):
             return None
         return own[0] if any(self.run.is_mended(with_value(own[0], np.asarray(v).astype(value.dtype)))
                              for v in (value / factor, value * factor)) else None
@@ -278,7 +275,7 @@ def _factor(number: float) -> str:
 def counterparts(run: PartsRun) -> dict[HloInstruction, HloInstruction]:
     """Return the counterparts of instructions: by op_name, opcode, and the counterparts of their operands."""
     by_name: dict[tuple[str, str], list[HloInstruction]] = {}
-    for instruction in dict.fromkeys(i for i, _ in run.wholes.values):
+    for instruction in run.wholes.instructions:
         by_name.setdefault((op_name(instruction), instruction.opcode), []).append(instruction)
     found: dict[HloInstruction, HloInstruction] = {}
     taken: set[HloInstruction] = set()

@@ -24,17 +24,20 @@ _SLACK = 8.0
 
 @dataclass(frozen=True, eq=False)
 class Tiles:
-    """A value of the whole program in one placement."""
+    """A value of the whole program in one placement, or what each device has of it in a region by hand."""
 
     of: HloInstruction
     whole: Array
-    placement: Placement
+    placement: Placement | None
     #: of a part; dimensions of size 1 may be more or fewer than those of the value
     dims: tuple[int, ...]
+    own: Sequence[Array] = ()
 
     @functools.cached_property
-    def parts(self) -> list[Array]:
+    def parts(self) -> Sequence[Array]:
         """The part of each device."""
+        if self.placement is None:
+            return self.own
         parts = parts_of(self.placement, self.whole)
         return parts if parts[0].shape == self.dims else [p.reshape(self.dims) for p in parts]
 
@@ -74,15 +77,15 @@ class WholeValues:
     grid: Grid
     #: instructions with their values, of the first rounds of loops
     values: list[tuple[HloInstruction, Array]] = field(default_factory=list)
+    #: the same of regions that are partitioned by hand, with the value of each device
+    own: list[tuple[HloInstruction, Sequence[Array]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._tiles: dict[tuple[str, tuple[int, ...]], list[Tiles]] = {}
-        self._of: dict[HloInstruction, list[Array]] = {}
-        for instruction, array in self.values:
-            self._of.setdefault(instruction, []).append(array)
+        self.instructions = dict.fromkeys((*(i for i, _ in self.values), *(i for i, _ in self.own)))
 
     def __contains__(self, instruction: HloInstruction) -> bool:
-        return instruction in self._of
+        return instruction in self.instructions
 
     def placed(self, value: HloInstruction, part: Array) -> Iterator[Tiles]:
         """Yield the value of an instruction in parts as large as one."""
@@ -97,6 +100,8 @@ class WholeValues:
                 [part.shape] * (a.ndim == part.ndim) or [narrow] * (a.ndim == len(narrow)))]
             self._tiles[key] = [Tiles(i, a, p, part.shape) for i, a, dims in found[:_CANDIDATES]
                                 for p in self._placements(a.shape, dims)]
+            self._tiles[key] += [Tiles(i, row[0], None, part.shape, row) for i, row in self.own
+                                 if row[0].dtype == part.dtype and row[0].shape == part.shape]
         return self._tiles[key]
 
     @functools.cached_property
