@@ -104,6 +104,8 @@ class PartsRun:
                            for result, versions in enumerate(self.partition.made(rows)) for v in versions)
         except (HloError, OutOfTime):
             return False
+        except (ValueError, IndexError):  # other dimensions make arrays of other sizes than are declared
+            return False
 
     def along(self, groups: Sequence[Sequence[int]]) -> str:
         """Return the axis of the mesh along which groups are, in words."""

@@ -12,6 +12,7 @@ import hlotool.passes.lints.accumulators
 import hlotool.passes.lints.domains
 import hlotool.passes.lints.control_flow
 import hlotool.passes.lints.collectives
+import hlotool.passes.lints.rendezvous
 import hlotool.passes.lints.collective_traffic
 import hlotool.passes.lints.replication
 import hlotool.passes.lints.wasted_collectives

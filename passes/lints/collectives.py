@@ -47,8 +47,9 @@ def reused_channel(view: View) -> Iterator[Finding]:
 
     What it does
         Finds collectives that share a channel_id and differ in operation, shape or groups, in modules that use
-        several channels. Where all collectives have one channel, as JAX writes them, numbers mean nothing; nor do they
-        in optimised modules, whose compilers copy collectives with their channels.
+        several channels. Where all collectives have one channel, as JAX writes them, numbers mean nothing, and a
+        finding is made only of different operations, in modules that no frontend wrote; nor do numbers mean
+        anything in optimised modules, whose compilers copy collectives with their channels.
 
     Why
         The channel pairs the devices that take part: two operations on one channel may be matched with each other,
@@ -80,13 +81,19 @@ def reused_channel(view: View) -> Iterator[Finding]:
     first: dict[int, HloInstruction] = {}
     found = [(i.attributes["channel_id"], i) for i, _ in view.with_opcode(*COLLECTIVES)
              if i.attributes.get("channel_id")]
-    if len({channel for channel, _ in found}) > 1:
+    has_several = len({channel for channel, _ in found}) > 1
+    if has_several or not any(i.metadata is not None for _, i in found):
         for channel, instruction in found:
             other = first.setdefault(channel, instruction)
-            if other is not instruction and (_kind(other), other.shape) != (_kind(instruction), instruction.shape):
-                yield Finding(instruction, f"channel {channel} is that of {other.name}, too: another {other.opcode}",
+            if other.opcode != instruction.opcode or has_several and (_kind(other), other.shape) != (
+                    _kind(instruction), instruction.shape):
+                yield Finding(instruction, f"channel {channel} is that of {other.name}, too: {_article(other)}",
                               help="give each collective a channel of its own", part=r"\bchannel_id=\d+",
                               notes=view.place(other, "the first stands here"))
+
+
+def _article(instruction: HloInstruction) -> str:
+    return f"{'an' if instruction.opcode[0] in 'aeiou' else 'a'} {instruction.opcode}"
 
 
 _WITH_CHANNEL = frozenset(COLLECTIVES)
