@@ -140,7 +140,8 @@ def reduced(values: Sequence[Array], groups: Sequence[Sequence[int]], fold: Any)
 
 def _kind(instruction: HloInstruction) -> tuple[Any, ...]:
     given = instruction.attributes
-    return (instruction.opcode, instruction.shape, *(given.get(n) for n in ("source_target_pairs", "replica_groups", "dimensions")))
+    return (instruction.opcode, instruction.shape,
+            *(given.get(n) for n in ("source_target_pairs", "replica_groups", "dimensions")))
 
 
 def _verb(instruction: HloInstruction) -> str:

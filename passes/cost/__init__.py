@@ -19,7 +19,7 @@ from hlotool.passes.trip_counts import noted_trip_count, trip_count
 
 __all__ = [
     "GROUPINGS", "OPEN_SHAPES", "TRANSFER_GROUPINGS", "UNPARTITIONED", "CostReport", "CostRow", "Device",
-    "LiveBuffer", "ModuleCost", "PeakMemory", "Roofline", "RowTime", "Transfer", "axes_of_groups", "cost", "devices",
-    "every_transfer", "has_to_be_partitioned", "is_collective", "meshes_of", "module_cost", "noted_trip_count", "peak_memory",
-    "roofline", "sent_by", "transfers", "trip_count", "uncounted",
+    "LiveBuffer", "ModuleCost", "PeakMemory", "Roofline", "RowTime", "Transfer", "axes_of_groups", "cost",
+    "devices", "every_transfer", "has_to_be_partitioned", "is_collective", "meshes_of", "module_cost",
+    "noted_trip_count", "peak_memory", "roofline", "sent_by", "transfers", "trip_count", "uncounted",
 ]

@@ -85,8 +85,8 @@ def reused_channel(view: View) -> Iterator[Finding]:
     if has_several or not any(i.metadata is not None for _, i in found):
         for channel, instruction in found:
             other = first.setdefault(channel, instruction)
-            if other.opcode != instruction.opcode or has_several and (_kind(other), other.shape) != (
-                    _kind(instruction), instruction.shape):
+            if other.opcode != instruction.opcode or (has_several and (_kind(other), other.shape) != (
+                    _kind(instruction), instruction.shape)):
                 yield Finding(instruction, f"channel {channel} is that of {other.name}, too: {_article(other)}",
                               help="give each collective a channel of its own", part=r"\bchannel_id=\d+",
                               notes=view.place(other, "the first stands here"))

@@ -66,8 +66,9 @@ def overlapping_collectives(view: View, computation: HloComputation) -> Iterator
             shared = next((g & t for g in groups for t in theirs if len(g & t) > 1), None)
             if other.opcode != instruction.opcode and shared:
                 a, b = sorted(shared)[:2]
-                yield Finding(instruction, f"{other.name} is in flight, in which devices {a} and {b} meet, too",
-                              help="complete the one before the other starts", notes=view.place(other, "it starts here"))
+                said = f"{other.name} is in flight, in which devices {a} and {b} meet, too"
+                yield Finding(instruction, said, help="complete the one before the other starts",
+                              notes=view.place(other, "it starts here"))
                 break
         flying[instruction] = groups
 
