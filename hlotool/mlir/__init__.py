@@ -6,14 +6,22 @@ form that every reader of MLIR takes, whatever its dialects; `value_text` writes
 
 `read_bytecode` reads MLIR's bytecode (`byte_cursor.py`, `value_codec.py`, `builtin_codec.py`, `value_table.py`).
 `read_stablehlo_artifact` reads StableHLO's portable artifacts, which are bytecode of VHLO (`vhlo_codec.py`,
-`vhlo_operations.py`), and makes today's StableHLO of it (`vhlo_upgrade.py`).
+`vhlo_operations.py`), and makes today's StableHLO of it (`vhlo_upgrade.py`). `write_stablehlo_artifact` is the way back
+(`vhlo_form.py`, `bytecode_writer.py`), and `requirements` says which version each part of a program asks for
+(`vhlo_versions.py`).
 
 `read_program` reads a text of any dialect's generic form and of the short forms of StableHLO's: `text_program.py` what
 surrounds operations, `text_operations.py` one operation, `text_values.py` types, attributes and locations, and
 `elements_text.py` the elements of constants. They follow grammars/stablehlo.lark.
 """
 
-from hlotool.mlir.artifacts import artifact_dialects, artifact_version, read_stablehlo_artifact, read_vhlo
+from hlotool.mlir.artifacts import (
+    artifact_dialects,
+    artifact_version,
+    read_stablehlo_artifact,
+    read_vhlo,
+    write_stablehlo_artifact,
+)
 from hlotool.mlir.builtin_values import (
     LOCATIONS,
     TYPES,
@@ -57,20 +65,23 @@ from hlotool.mlir.builtin_values import (
     VectorType,
 )
 from hlotool.mlir.bytecode_reader import Bytecode, Dialect, is_bytecode, read_bytecode, read_producer
+from hlotool.mlir.bytecode_writer import write_bytecode
 from hlotool.mlir.float_text import float_bits, float_text, float_value, float_width
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
 from hlotool.mlir.print_generic import generic_text
 from hlotool.mlir.text_program import read_program, read_recovering
 from hlotool.mlir.value_text import stored_bytes, value_text
+from hlotool.mlir.vhlo_versions import Requirement, lacking, requirements
 
 __all__ = [
     "LOCATIONS", "TYPES", "UNIT", "UNKNOWN", "AnyAttribute", "AnyType", "ArrayAttribute", "Block", "Body",
     "Bytecode", "CallLocation", "ComplexType", "DenseArrayAttribute", "DenseAttribute", "DenseResourceAttribute",
     "DenseStringsAttribute", "Dialect", "DialectAttribute", "DialectType", "DictionaryAttribute", "FileLocation",
     "FloatAttribute", "FloatType", "FunctionType", "FusedLocation", "IndexType", "IntegerAttribute", "IntegerType",
-    "Location", "MemRefType", "NameLocation", "NoneType", "Operation", "Region", "SparseAttribute", "SsaValue",
-    "StringAttribute", "SymbolAttribute", "TensorType", "TextAttribute", "TextType", "TupleType", "TypeAttribute",
-    "UnitAttribute", "UnknownLocation", "VectorType", "artifact_dialects", "artifact_version", "float_bits",
-    "float_text", "float_value", "float_width", "generic_text", "is_bytecode", "read_bytecode", "read_producer",
-    "read_program", "read_recovering", "read_stablehlo_artifact", "read_vhlo", "stored_bytes", "value_text", "walk",
+    "Location", "MemRefType", "NameLocation", "NoneType", "Operation", "Region", "Requirement", "SparseAttribute",
+    "SsaValue", "StringAttribute", "SymbolAttribute", "TensorType", "TextAttribute", "TextType", "TupleType",
+    "TypeAttribute", "UnitAttribute", "UnknownLocation", "VectorType", "artifact_dialects", "artifact_version",
+    "float_bits", "float_text", "float_value", "float_width", "generic_text", "is_bytecode", "lacking",
+    "read_bytecode", "read_producer", "read_program", "read_recovering", "read_stablehlo_artifact", "read_vhlo",
+    "requirements", "stored_bytes", "value_text", "walk", "write_bytecode", "write_stablehlo_artifact",
 ]

@@ -7,13 +7,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from hlotool.diagnostics import HloError
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.mlir import codes
 from hlotool.mlir.bytecode_reader import Bytecode, Dialect, read_bytecode, read_producer
+from hlotool.mlir.bytecode_writer import write_bytecode
+from hlotool.mlir.operations import Operation
 from hlotool.mlir.shardy_codec import SHARDY, SHARDY_PROPERTIES
-from hlotool.mlir.vhlo_codec import VHLO, Version
+from hlotool.mlir.vhlo_codec import FIRST, VHLO, Version
 from hlotool.mlir.vhlo_operations import NEWEST, version_of, version_text, vhlo_operations
 from hlotool.mlir.vhlo_upgrade import upgrade_to_stablehlo
+from hlotool.mlir.vhlo_versions import written_for
 
+#: the versions of StableHLO from which on artifacts are written in a version of the bytecode, the newest first
+_BYTECODE_VERSIONS = (((0, 15, 0), 6), ((0, 14, 0), 4), ((0, 12, 0), 3), (FIRST, 1))
 _PRODUCER = re.compile(r"StableHLO_v(\d+\.\d+\.\d+)")
 
 
@@ -44,6 +50,20 @@ def read_stablehlo_artifact(data: bytes, filename: str = "<bytes>") -> Bytecode:
         found = read_bytecode(data, artifact_dialects(), filename)
         upgrade_to_stablehlo(found.program, filename)
         return found
+
+
+def write_stablehlo_artifact(program: Operation, target: Version = NEWEST, filename: str = "<program>") -> bytes:
+    """Return the artifact of a StableHLO program for a version, which older and newer readers of StableHLO take.
+
+    Raises HloError with a finding at each operation that the version lacks, or for a version that there is not.
+    """
+    if not FIRST <= target <= NEWEST:
+        raise HloError([Diagnostic(codes.TOO_NEW, f"no artifact of StableHLO {version_text(target)} can be written",
+                                   filename=filename,
+                                   help=f"versions {version_text(FIRST)} to {version_text(NEWEST)} can be written")])
+    made = written_for(program, target, filename)
+    version = next(number for first, number in _BYTECODE_VERSIONS if first <= target)
+    return write_bytecode(made, artifact_dialects(), f"StableHLO_v{version_text(target)}", version)
 
 
 @contextlib.contextmanager

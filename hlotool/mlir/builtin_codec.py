@@ -73,12 +73,18 @@ def packed(data: bytes, count: int | None) -> bytes:
 
 
 def dense_attribute(type: Any, data: bytes) -> mlir.DenseAttribute:
-    """Return the elements of a shaped type. Raises TypeError for bytes that are not as many as its elements take."""
+    """Return the elements of a shaped type, one byte string of an element where all are equal.
+
+    Raises TypeError for bytes that are not as many as its elements take.
+    """
     if not isinstance(type, mlir.TensorType | mlir.VectorType):
         raise TypeError("elements have a type without a shape")
     count, width = element_count(type), stored_bytes(type.element)
     if not width or count is None or len(data) not in (width, width * count):
         raise TypeError(f"{len(data)} bytes are no elements of the type")
+    first = data[:width]
+    if len(data) > width and data[width:2 * width] == first and data == first * count:
+        data = first
     return mlir.DenseAttribute(type, data)
 
 

@@ -1,4 +1,4 @@
-"""The codes of what can be wrong with MLIR bytecode (R18x) and with MLIR's text (P2xx)."""
+"""The codes of what can be wrong with MLIR bytecode (R18x) and with MLIR's text (P2xx), and of what a version lacks."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ UNKNOWN = define("R182", "unknown-bytecode", "MLIR bytecode of a newer version, 
                  "known.", _FORMAT)
 TOO_DEEP = define("R183", "bytecode-too-deep", "Types, attributes or locations of MLIR bytecode that are nested "
                   "deeper, or written out would be larger, than any program needs.", _FORMAT)
+TOO_NEW = define("X216", "newer-feature", "An operation, attribute, type or use of one that the StableHLO version "
+                 "asked for does not have.", "StableHLO compatibility guarantees")
 
 _SYNTAX = "https://mlir.llvm.org/docs/LangRef"
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from hlotool.mlir.vhlo_codec import Version
 
 #: the newest version whose operations, types and attributes are known here
-NEWEST: Version = (1, 20, 0)
+NEWEST: Version = (1, 21, 0)
 
 _ROWS = """
 abs_v1 0.9.0

@@ -231,11 +231,11 @@ def _is_default(mnemonic: str, given: dict[str, Any], default: str) -> Any:
         case "dict_v1", "{}" | "config":
             return not given["entries"]
         case "tensor_v1", "ones":
-            return given["data"] == (1).to_bytes(8, "little")
+            return _is_all(given["data"], (1).to_bytes(8, "little"))
         case "tensor_v1", "zeros":
-            return given["data"] == bytes(8)
+            return _is_all(given["data"], bytes(8))
         case "tensor_v1", "falses":
-            return given["data"] == b"\0"
+            return _is_all(given["data"], b"\0")
         case "tensor_v1", "empty":
             return not given["data"]
         case "type_v1", "none":
@@ -243,6 +243,11 @@ def _is_default(mnemonic: str, given: dict[str, Any], default: str) -> Any:
         case "result_accuracy_v1", "accuracy":
             return given["atol"] == given["rtol"] == given["ulps"] == 0 and given["mode"] == _accuracy_mode
     return mnemonic in ENUMERATIONS and given[""] == default
+
+
+def _is_all(data: bytes, element: bytes) -> bool:
+    """True if all elements, of which there is one at least, are equal to one."""
+    return bool(data) and data == element * (len(data) // len(element))
 
 
 _precision = mlir.DialectAttribute("vhlo", "precision_v1", (("", "DEFAULT"),))
