@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="dot and svg: open folds as long as a drawing has at most N boxes; 0: open all (default "
                              "40); --around: boxes at most, 0: all (default 24)")
     parser.add_argument("--around", metavar="NAME",
-                        help="show what is near an instruction (add.3, COMPUTATION/add.3)")
+                        help="show what is near an instruction (add.3, COMPUTATION/add.3); html: open the page there")
     parser.add_argument("--hops", type=whole_number(0), default=None, metavar="N",
                         help="steps from the instruction of --around, up to operands and down to users (default: 2)")
     parser.add_argument("--to", metavar="NAME", help="show the ways from the instruction of --around to this one")
@@ -97,8 +97,6 @@ def _misplaced_options(args: argparse.Namespace) -> str:
         return "--hops counts steps around one instruction; --to shows the ways to another: give one of them"
     if args.around is not None and (len(args.paths) > 1 or Path(args.paths[0]).is_dir()):
         return "--around shows a part of one module"
-    if args.around is not None and (args.format or _form_of(args.output)) == "html":
-        return "--around is drawn as svg, dot or json: -o near.svg"
     return ""
 
 
@@ -126,8 +124,9 @@ def _form_of(output: str | None) -> str:
 def _drawn(names: list[str], modules: list[HloModule], form: str, args: argparse.Namespace) -> str:
     from hlotool.view import module_page, pair_page, read_values
 
-    if args.around is not None:
-        return _drawn_part(names[0], modules[0], form, args)
+    part = _drawn_part(names[0], modules[0], form, args) if args.around is not None else ""
+    if part and form != "html":
+        return part
     if form != "html":
         return _drawings()[form](modules[0], args)
     if args.values is not None:
@@ -136,11 +135,11 @@ def _drawn(names: list[str], modules: list[HloModule], form: str, args: argparse
     lints = args.lint is not False
     if len(modules) == 2:
         return pair_page(names, modules, values, lints=lints)
-    return module_page(names[0], modules[0], values, lints=lints)
+    return module_page(names[0], modules[0], values, lints=lints, opened_at=part)
 
 
 def _drawn_part(name: str, module: HloModule, form: str, args: argparse.Namespace) -> str:
-    """Return a part of a module in a form, or its page opened there. Raises HloError."""
+    """Return a part of a module in a form, or its address in the page. Raises HloError."""
     from hlotool.view import (
         DEFAULT_NEAR,
         around,
@@ -156,6 +155,8 @@ def _drawn_part(name: str, module: HloModule, form: str, args: argparse.Namespac
             around(module, args.around, 2 if args.hops is None else args.hops, most)
     except HloError as error:
         raise HloError([replace(d, filename=name) for d in error.diagnostics]) from error
+    if form == "html":
+        return found.address()
     if found.rest:
         complain(f"hlotool view: {found.rest}; --boxes N shows more, --boxes 0 all")
     if form == "json":

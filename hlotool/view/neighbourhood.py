@@ -59,6 +59,8 @@ class Excerpt:
     #: the instructions that were asked for
     ends: tuple[HloInstruction, ...]
     links: _Links
+    #: steps around the one that was asked for; None for ways
+    hops: int | None = None
 
     def edges(self) -> list[tuple[HloInstruction, HloInstruction]]:
         """Return the pairs of boxes of which the second reads the first, each once."""
@@ -81,6 +83,11 @@ class Excerpt:
         where = f"; in {', '.join(inside[:_MOST_NAMED])}" if inside else ""
         return [f"{self.title}{where}", *([self.rest] if self.rest else [])]
 
+    def address(self) -> str:
+        """Return its address in the page of the module: add.3~2, add.3>tanh.7."""
+        names = [f"{self.links.parents[end].name}/{end.name}" for end in self.ends]
+        return f"{names[0]}~{self.hops}" if self.hops is not None else ">".join(names)
+
     def computations(self) -> dict[HloComputation, list[HloInstruction]]:
         """Return the boxes by their computations."""
         found: dict[HloComputation, list[HloInstruction]] = {}
@@ -96,11 +103,14 @@ class _Links:
         self.parents = module.parents()
         self._users: dict[HloComputation, dict[HloInstruction, list[HloInstruction]]] = {}
         self.callers = module.callers()
+        self._callers: dict[HloInstruction, list[HloInstruction]] = {}
         self._sources: dict[HloInstruction, list[HloInstruction]] = {}
         self._readers: dict[HloInstruction, list[HloInstruction]] = {}
         for source, parameter in passed_values(module):
             self._sources.setdefault(parameter, []).append(source)
             self._readers.setdefault(source, []).append(parameter)
+        for root, caller in returned_values(module):
+            self._callers.setdefault(root, []).append(caller)
 
     def above(self, box: HloInstruction) -> list[HloInstruction]:
         """Return the operands; of a parameter what callers pass."""
@@ -111,11 +121,7 @@ class _Links:
         parent = self.parents[box]
         if parent not in self._users:
             self._users[parent] = parent.users()
-        users = self._users[parent].get(box, [])
-        return [*users, *self._given_back(parent)] if box is parent.root else users
-
-    def _given_back(self, computation: HloComputation) -> list[HloInstruction]:
-        return [c for c in self.callers.get(computation, ()) if _passes_whole(c)]
+        return [*self._users[parent].get(box, ()), *self._callers.get(box, ())]
 
     def leading_to(self, *ends: HloInstruction) -> set[HloComputation]:
         """Return the computations of instructions and all that lead to them by calls; one alone where it holds all."""
@@ -153,6 +159,12 @@ def passed_values(module: HloModule) -> list[tuple[HloInstruction, HloInstructio
             if (number := operand_for(call, which, parameter.parameter_number)) is not None]
 
 
+def returned_values(module: HloModule) -> list[tuple[HloInstruction, HloInstruction]]:
+    """Return the roots of called computations, each with a caller whose result it is."""
+    return [(computation.root, call) for call in module.instructions() if _passes_whole(call)
+            for computation in call.called_computations()]
+
+
 def around(module: HloModule, name: str, hops: int = 2, most: int | None = DEFAULT_NEAR) -> Excerpt:
     """Return what is at most `hops` steps away from an instruction, at most `most` boxes of it, the nearest first.
 
@@ -162,7 +174,7 @@ def around(module: HloModule, name: str, hops: int = 2, most: int | None = DEFAU
     near = [i for i in _distances([centre], lambda i: (*links.above(i), *links.below(i)), hops)
             if i.opcode != "constant" or i is centre]
     steps = f"{hops} step{'s' * (hops != 1)}"
-    return _excerpt(module, links, f"{centre.name} and what is within {steps} of it", near, (centre,), most)
+    return _excerpt(module, links, f"{centre.name} and what is within {steps} of it", near, (centre,), most, hops)
 
 
 def between(module: HloModule, name: str, other: str, most: int | None = DEFAULT_NEAR) -> Excerpt:
@@ -195,11 +207,11 @@ def _distances(starts: list[HloInstruction], links: Links, most: int | None = No
 
 
 def _excerpt(module: HloModule, links: _Links, title: str, found: list[HloInstruction],
-             ends: tuple[HloInstruction, ...], most: int | None) -> Excerpt:
+             ends: tuple[HloInstruction, ...], most: int | None, hops: int | None = None) -> Excerpt:
     shown = set(found if most is None else found[:max(most, len(ends))]).union(ends)
     order = [i for i in module.instructions() if i in shown]
     left = Counter(i.opcode for i in found if i not in shown)
     kinds = ", ".join(f"{count} {opcode}" for opcode, count in left.most_common(_MOST_NAMED))
     rest = f"{len(shown)} of {len(found)} instructions are shown; left out: {kinds}" \
         + ", ..." * (len(left) > _MOST_NAMED) if left else ""
-    return Excerpt(module, title, rest, order, ends, links)
+    return Excerpt(module, title, rest, order, ends, links, hops)

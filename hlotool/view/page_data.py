@@ -13,6 +13,7 @@ from hlotool.passes.read import parse
 from hlotool.passes.verify import require_usable
 from hlotool.text import print_value
 from hlotool.view.folding import Fold, fold_computation
+from hlotool.view.neighbourhood import passed_values, returned_values
 from hlotool.view.overlays import Values, costs_of, findings_of, values_of
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ def module_record(shown: ViewedModule, values: Values | None = None, *, lints: b
         "operands": [n - numbers[o] for n, i in enumerate(shown.instructions) for o in i.operands],
         "calls": [[n, *(computations[c] for c in called)] for n, i in enumerate(shown.instructions)
                   if (called := [c for c in i.called_computations() if c in computations])],
+        "passed": [[numbers[source], numbers[parameter]] for source, parameter in passed_values(module)],
+        "returned": [[numbers[root], numbers[caller]] for root, caller in returned_values(module)],
         "scope": [scopes(plain(i.metadata.op_name) if i.metadata is not None else "") for i in shown.instructions],
         "source": [sources(plain(f"{o.file}:{o.line}" if o is not None and o.file and o.line else ""))
                    for o in origins],

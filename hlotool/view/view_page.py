@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from hlotool.diagnostics import Diagnostic, HloError, format_bytes, format_count, visible, visible_html
@@ -25,19 +26,21 @@ if TYPE_CHECKING:  # one module needs neither, and what they need in turn is muc
 #: of the modules in a folder's page, packed: a browser opens that within seconds
 MOST_BYTES = 100_000_000
 #: the parts of the script, in the order in which they need each other
-_SCRIPTS = ("module_data", "overlay_colours", "graph_pane", "text_pane", "details", "app")
+_SCRIPTS = ("module_data", "overlay_colours", "box_layout", "details", "graph_pane", "text_pane", "app")
 
 
-def module_page(name: str, module: HloModule, values: Values | None = None, *, lints: bool = True) -> str:
+def module_page(name: str, module: HloModule, values: Values | None = None, *, lints: bool = True,
+                opened_at: str = "") -> str:
     """Return the page of a module, with findings, costs, shardings, and values where some are given.
 
+    `opened_at` is the address in the page where it opens: add.3, add.3~2 for what is near, add.3>tanh.7 for ways.
     Raises HloError (R150) for values of which none is of an instruction of the module.
     """
     shown = viewed(name, module)
     record = module_record(shown, values, lints=lints)
     _require_values(record)
-    page = {"modules": [0], "verdict": _verdict(shown, record)}
-    return _page(name, page, [_module_block(0, shown, record)])
+    page = {"modules": [0], "verdict": _verdict(shown, record), "start": opened_at}
+    return _page([(module.name, name)], page, [_module_block(0, shown, record)])
 
 
 def pair_page(names: Sequence[str], modules: Sequence[HloModule], values: Values | None = None, *, lints: bool = True
@@ -54,7 +57,8 @@ def pair_page(names: Sequence[str], modules: Sequence[HloModule], values: Values
     blocks = [_module_block(n, shown, record)
               for n, (shown, record) in enumerate(zip((left, right), records, strict=True))]
     blocks.append(_block("match-0", match_record(left, right, diff(left.module, right.module))))
-    return _page(f"{names[0]} and {names[1]}", {"modules": [0, 1]}, blocks)
+    titles = [(shown.module.name, shown.name) for shown in (left, right)]
+    return _page(titles, {"modules": [0, 1]}, blocks)
 
 
 def _require_values(record: dict[str, Any]) -> None:
@@ -83,7 +87,7 @@ def folder_page(path: str, chains: Sequence[Chain], reader: DumpReader, *, lints
     steps = [step for _, of_chain in rows for step in of_chain]
     page = {"chains": [{"name": name, "steps": of_chain} for name, of_chain in rows],
             "verdict": _folder_verdict(len(rows), steps)}
-    return FolderPage(_page(path, page, folder.blocks), sum("left" in step for step in steps))
+    return FolderPage(_page([("Passes", path)], page, folder.blocks), sum("left" in step for step in steps))
 
 
 class _Folder:
@@ -200,20 +204,19 @@ def _packed_block(name: str, text: str) -> str:
     return f'<script type="application/octet-stream" id="{name}">{packed(text)}</script>'
 
 
-def _page(title: str, page: dict[str, Any], blocks: Sequence[str]) -> str:
+def _page(titles: Sequence[tuple[str, str]], page: dict[str, Any], blocks: Sequence[str]) -> str:
+    """Return a page that is named after modules, each with the file that it comes from."""
+    subjects = list(dict.fromkeys(subject for subject, _ in titles))
+    files = [PurePath(path).name or path for _, path in titles]
+    title = f"{' and '.join(subjects)} ({' and '.join(files)})"
+    paths = " and ".join(visible_html(path) for _, path in titles)
     return filled(_file("view.html"), {
         "TITLE": visible_html(title),
+        "HEADING": f'{visible_html(" and ".join(subjects))} <span class="quiet">{paths}</span>',
         "VIEW_STYLE": _file("view.css"), "PAGE": script_data(page), "DATA": "\n".join(blocks),
-        "ENGINE": _engine(), "SCRIPT": "\n".join(_file(f"scripts/{name}.js") for name in _SCRIPTS)})
+        "SCRIPT": "\n".join(_file(f"scripts/{name}.js") for name in _SCRIPTS)})
 
 
 @cache
 def _file(name: str) -> str:
     return resources.files("hlotool.view").joinpath(name).read_text("utf-8")
-
-
-@cache
-def _engine() -> str:
-    """Return the layout engine, under its licence."""
-    licence = _file("vendor/dagre/LICENSE.txt").replace("*/", "* /").replace("/*", "/ *")
-    return f"/*! @dagrejs/dagre 3.1.3\n{licence}*/\n{_file('vendor/dagre/dagre.min.js')}"

@@ -268,17 +268,3 @@ def large_text(count: int) -> str:
     body = "\n".join(lines)
     return (f"HloModule large\nENTRY %main (x: f32[8,16]) -> f32[8,16] {{\n  %x = f32[8,16] parameter(0)\n{body}\n"
             f"  ROOT %end = f32[8,16]{{1,0}} negate(%{names[-1]})\n}}\n")
-
-
-def test_edges_leave_and_enter_opened_folds(opened: Any) -> None:
-    page = opened(module_page("scoped.hlo", hlotool.parse(SCOPED))).page
-    crossing = page.locator(".edge.crossing")
-    # From the argument into the first opened block, from block to block, and from the last one out.
-    assert crossing.count() >= 2
-    page.locator(".box", has_text="x = parameter").click()
-    assert page.locator(".edge.crossing.lit").count() == 1
-    assert page.locator(".box.user").count() == 1
-    page.click("#fold")
-    assert crossing.count() == 0
-    page.locator(".box.fold").first.click()
-    assert crossing.count() > 0

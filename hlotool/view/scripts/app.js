@@ -1,6 +1,7 @@
 /* The page: which modules are shown, what is chosen, search, colours, passes, and the address. */
 
-const MOST_HITS = 100;
+/* hits that are listed at once */
+const MOST_HITS = 100, SMALL_LETTERS = .7;
 
 class App {
   constructor(page) {
@@ -16,8 +17,12 @@ class App {
   async start() {
     if (this.page.chains) await this.showChains();
     else await this.showModules(this.page.modules, this.page.modules.length > 1 ? 0 : null);
-    await this.followAddress();
+    // Until a page with an address of its own is opened, it is where the command opened it.
+    if (location.hash.length < 2 && this.page.start) history.replaceState(null, "", `#${encodeURIComponent(this.page.start)}`);
+    this.followAddress();
     document.documentElement.dataset.ready = "yes";
+    // The first search finds its tables made.
+    setTimeout(() => { for (const pane of this.panes) pane.module.prepared(); });
   }
 
   /* Show one module, or two with their differences (the number of the block that holds these, or null). */
@@ -25,6 +30,7 @@ class App {
     const turn = this.turn = (this.turn || 0) + 1;
     const modules = await Promise.all(numbers.map(n => Module.number(n)));
     const match = differences === null ? null : await this.match(differences);
+    await Promise.all(modules.map(module => module.textLines()));
     if (turn !== this.turn) return;
     while (this.panes.length > modules.length) this.panes.pop().element.remove();
     while (this.panes.length < modules.length) {
@@ -35,7 +41,7 @@ class App {
     this.showColours(modules, match);
     modules.forEach((module, side) => this.panes[side].show(module, match, `match ${differences}`));
     this.panes.forEach(pane => pane.title.hidden = modules.length < 2);
-    byId("verdict").textContent = this.page.verdict || (match ? match.summary : "");
+    this.tellVerdict();
     this.details.overview(this.panes);
     this.showLegend();
     this.text.show(modules.at(-1));
@@ -43,7 +49,7 @@ class App {
 
   async match(number) {
     this.matches ??= new Map();
-    if (!this.matches.has(number)) this.matches.set(number, unpacked(`match-${number}`).then(text => new Match(JSON.parse(text))));
+    if (!this.matches.has(number)) this.matches.set(number, unpacked(`match-${number}`).then(text => new Match(seen(JSON.parse(text)))));
     return this.matches.get(number);
   }
 
@@ -51,22 +57,59 @@ class App {
 
   // What is chosen.
 
-  choose(pane, n, { isInPlace = false, path = "", keepsText = false } = {}) {
+  choose(pane, n, { isInPlace = false, path = "", keepsText = false, address } = {}) {
     if (n === null) {
       for (const p of this.panes) { p.chosen = null; p.mark(); }
+      const part = this.panes.find(p => p.part);
+      part?.showPart(null);
       this.details.overview(this.panes);
       this.address("");
       return;
     }
+    if (this.wayFrom) return this.endWay(pane, n);
     if (isInPlace) { pane.chosen = n; pane.chosenPath = path; pane.mark(); } else pane.reveal(n);
     const m = pane.module, end = n + 1 < m.count && m.lines[n + 1] > m.lines[n] ? m.lines[n + 1] : m.lines[n] + 1;
     const partner = pane.match?.partners[pane.side].get(n), other = this.panes[1 - pane.side];
     if (other) { if (partner !== undefined) other.reveal(partner); else { other.chosen = null; other.mark(); } }
     this.details.instruction(pane, n);
     if (keepsText) { this.text.here = [m.lines[n], end - 1]; this.text.draw(); } else this.text.at(m, m.lines[n], end);
-    this.address((pane.side ? "@" : "") + m.names[n]);
+    this.address(address ?? (pane.side ? "@" : "") + m.address(n));
     byId("said").textContent = pane.describe({ instruction: n }, {});
   }
+
+  /* Show what is near an instruction, or the ways from it to another, instead of the whole graph. */
+  showNear(pane, n, hops) {
+    pane.showPart(pane.module.around(n, hops, NEAR_BOXES));
+    this.choose(pane, n, { address: `${pane.side ? "@" : ""}${pane.module.address(n)}~${hops}` });
+    pane.fit(SMALL_LETTERS);
+  }
+
+  showWays(pane, start, end) {
+    const part = pane.module.between(start, end, NEAR_BOXES), names = pane.module.names;
+    if (!part) { byId("said").textContent = byId("verdict").textContent = `No value flows from ${names[start]} to ${names[end]}`; return; }
+    pane.showPart(part);
+    this.choose(pane, end, { address: `${pane.side ? "@" : ""}${pane.module.address(start)}>${pane.module.address(end)}` });
+    pane.fit(SMALL_LETTERS);
+  }
+
+  /* The next instruction that is chosen is the other end of a way. */
+  beginWay(pane, n) {
+    this.wayFrom = [pane, n];
+    byId("verdict").textContent = byId("said").textContent = `Choose the other end of the way from ${pane.module.names[n]}: click a box, or search. Escape: none`;
+    byId("search").focus();
+  }
+
+  endWay(pane, n) {
+    const [own, start] = this.wayFrom;
+    this.wayFrom = null;
+    this.tellVerdict();
+    if (own !== pane || start === n) return this.choose(pane, n);
+    // The other end may be above as well as below.
+    const isBack = !pane.module.between(start, n, 2) && pane.module.between(n, start, 2);
+    return isBack ? this.showWays(pane, n, start) : this.showWays(pane, start, n);
+  }
+
+  tellVerdict() { byId("verdict").textContent = this.page.verdict || this.panes[0]?.match?.summary || ""; }
 
   /* A fold was opened or closed: the same is done with the fold of its partners on the other side. */
   toggled(pane, fold, isOpen) {
@@ -85,25 +128,30 @@ class App {
     focus?.focus?.({ preventScroll: true });
   }
 
-  // The address: #name, and #@name on the right of two.
+  // The address: #name, #name~2 for what is near it, #name>other for ways, and #@ in front on the right of two. Each is a
+  // step of the history, so that Back goes back.
 
   address(name) {
-    const wanted = name ? `#${encodeURIComponent(name)}` : location.pathname + location.search;
+    if (name === this.own) return;
     this.own = name;
-    try { history.replaceState(null, "", wanted); } catch { /* pages without an address have none to change */ }
+    const wanted = name ? `#${encodeURIComponent(name)}` : location.pathname + location.search;
+    try { history.pushState(null, "", wanted); } catch { /* pages without an address have none to change */ }
   }
 
-  async followAddress() {
+  followAddress() {
     let name;
     try { name = decodeURIComponent(location.hash.slice(1)); } catch { return; }
-    if (!name || name === this.own) return;
+    if (name === (this.own || "")) return;
+    this.own = name;
     const side = name.startsWith("@") && this.panes[1] ? 1 : 0, pane = this.panes[side];
     if (!pane) return;
-    const plain = side ? name.slice(1) : name;
-    let n = pane.module.byName(plain);
-    if (n === undefined) n = pane.module.computations.find(row => row[0] === plain)?.[4];
-    if (n !== undefined) this.choose(pane, n);
-    else byId("said").textContent = `Nothing is called ${plain}`;
+    if (!name) { this.choose(pane, null); return; }
+    const plain = side ? name.slice(1) : name, [, start, hops, end] = plain.match(/^(.*?)(?:~(\d+)|>(.*))?$/s);
+    const n = pane.module.byName(start), other = end === undefined ? undefined : pane.module.byName(end);
+    if (n === undefined || (end !== undefined && other === undefined)) byId("said").textContent = byId("verdict").textContent = `Nothing is called ${shown(n === undefined ? start : end)}`;
+    else if (hops !== undefined) this.showNear(pane, n, +hops);
+    else if (end !== undefined) this.showWays(pane, n, other);
+    else { if (pane.part) pane.showPart(null); this.choose(pane, n); }
   }
 
   // Controls.
@@ -113,56 +161,76 @@ class App {
     search.addEventListener("input", () => this.search(search.value));
     search.addEventListener("keydown", event => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      if (step && this.hits.length) { event.preventDefault(); this.pickHit((this.picked + step + this.hits.length) % this.hits.length); }
+      if (step && this.hits.length) {
+        event.preventDefault();
+        if (this.picked + step >= this.listed && this.listed < this.hits.length) this.moreHits();
+        this.pickHit((this.picked + step + this.listed) % this.listed);
+      }
       else if (event.key === "Enter" && this.hits.length) this.takeHit(Math.max(0, this.picked));
-      else if (event.key === "Escape") this.closeHits();
+      else if (event.key === "Escape") { this.closeHits(); this.wayFrom = null; this.tellVerdict(); }
     });
     hits.addEventListener("mousedown", event => event.preventDefault());
     hits.addEventListener("click", event => {
       const row = event.target.closest("[data-hit]");
-      if (row) this.takeHit(+row.dataset.hit);
+      if (row?.dataset.hit === "more") this.moreHits();
+      else if (row) this.takeHit(+row.dataset.hit);
     });
     search.addEventListener("blur", () => this.closeHits());
     search.addEventListener("focus", () => { if (search.value) this.search(search.value); });
     document.addEventListener("keydown", event => {
       if (event.key === "/" && !/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName)) { event.preventDefault(); search.focus(); search.select(); }
-      if (event.key === "Escape" && document.activeElement?.tagName !== "INPUT" && this.panes[0]) this.choose(this.panes[0], null);
+      if (event.key === "Escape" && document.activeElement?.tagName !== "INPUT" && this.panes[0]) { this.wayFrom = null; this.tellVerdict(); this.choose(this.panes[0], null); }
     });
     byId("colour").addEventListener("change", event => { this.colour = event.target.value; this.panes.forEach(pane => pane.draw()); this.showLegend(); });
     byId("in").addEventListener("click", () => this.panes.forEach(pane => pane.zoom(pane.scale * 1.25)));
     byId("out").addEventListener("click", () => this.panes.forEach(pane => pane.zoom(pane.scale / 1.25)));
     byId("fit").addEventListener("click", () => this.panes.forEach(pane => pane.fit()));
-    byId("fold").addEventListener("click", () => this.panes.forEach(pane => { pane.root = pane.module.entry; pane.open.clear(); pane.draw(); pane.fit(); }));
+    byId("fold").addEventListener("click", () => this.panes.forEach(pane => { pane.showPart(null, false); pane.root = pane.module.entry; pane.open.clear(); pane.draw(); pane.first(); }));
+    addEventListener("popstate", () => this.followAddress());
     addEventListener("hashchange", () => this.followAddress());
   }
 
   search(text) {
-    const hits = byId("hits"), rows = [];
+    let problem = "";
     this.hits = [];
-    let total = 0;
-    for (const pane of this.panes) {
-      const found = pane.module.search(text, MOST_HITS);
-      total += found.total;
-      this.hits.push(...found.hits.map(n => [pane, n]));
-    }
-    this.hits.length = Math.min(this.hits.length, MOST_HITS);
-    this.hits.forEach(([pane, n], k) => {
-      const m = pane.module, row = element("li"), rest = element("span", ` ${m.opcodes[m.opcode[n]]} ${m.shapes[m.shape[n]]} ${m.scopes[m.scope[n]]}`, "quiet");
-      row.id = `hit-${k}`;
-      row.dataset.hit = k;
-      row.setAttribute("role", "option");
-      row.setAttribute("aria-selected", "false");
-      row.append(m.names[n], rest);
-      rows.push(row);
-    });
-    const isOpen = rows.length > 0;
-    hits.replaceChildren(...rows);
-    hits.hidden = !isOpen;
-    byId("search").setAttribute("aria-expanded", String(isOpen));
-    byId("said").textContent = text ? `${total.toLocaleString("en")} found${total > rows.length ? `, ${rows.length} shown` : ""}` : "";
+    try {
+      this.hits = this.panes.flatMap(pane => pane.module.search(text).map(n => [pane, n]));
+    } catch (error) { problem = `This is no regular expression: ${error.message}`; }
+    this.total = this.hits.length;
+    this.listed = 0;
     this.picked = -1;
-    if (isOpen) this.pickHit(0);
-    this.total = total;
+    byId("hits").replaceChildren();
+    byId("search").setAttribute("aria-invalid", String(Boolean(problem)));
+    if (problem) byId("hits").append(this.hitRow("none", problem, ""));
+    this.moreHits();
+    const isOpen = this.total > 0 || Boolean(problem);
+    byId("hits").hidden = !isOpen;
+    byId("search").setAttribute("aria-expanded", String(isOpen));
+    byId("said").textContent = problem || (text ? `${this.total.toLocaleString("en")} found` : "");
+    if (this.total) this.pickHit(0);
+  }
+
+  /* Lists the next hits; the last row says how many more there are, and lists them. */
+  moreHits() {
+    const next = this.hits.slice(this.listed, this.listed + MOST_HITS), rows = next.map(([pane, n], k) => {
+      const m = pane.module;
+      return this.hitRow(this.listed + k, m.names[n], ` ${m.opcodes[m.opcode[n]]} ${m.shapes[m.shape[n]]} ${m.scopes[m.scope[n]]}`);
+    });
+    byId("hit-more")?.remove();
+    byId("hits").append(...rows);
+    this.listed += next.length;
+    const left = this.hits.length - this.listed;
+    if (left > 0) byId("hits").append(this.hitRow("more", `${left.toLocaleString("en")} more`, " show"));
+  }
+
+  hitRow(k, name, rest) {
+    const row = element("li");
+    row.id = `hit-${k}`;
+    row.dataset.hit = k;
+    row.setAttribute("role", "option");
+    row.setAttribute("aria-selected", "false");
+    row.append(name, element("span", rest, "quiet"));
+    return row;
   }
 
   pickHit(k) {
@@ -175,6 +243,7 @@ class App {
   }
 
   takeHit(k) {
+    if (!this.hits[k]) return;
     const [pane, n] = this.hits[k];
     this.closeHits();
     this.choose(pane, n);
@@ -256,7 +325,7 @@ class App {
     this.said.textContent = `${n} of ${chain.steps.length - 1}: ${step.label}: ${step.said}`;
     // What stood there is another pass's.
     byId("graphs").hidden = byId("side").hidden = !step.modules.length;
-    byId("verdict").textContent = this.page.verdict;
+    this.tellVerdict();
     if (!step.modules.length) return;
     await this.showModules(step.modules, step.match);
     // Passes that change nothing share a module, so its own name is that of the first of them.

@@ -1,6 +1,6 @@
 /* Beside the graph: an overview of the module, or all that is known of an instruction. */
 
-const MOST_ROWS = 60;
+const MOST_ROWS = 60, MOST_ATTRIBUTES = 1000;
 
 function element(tag, text, className) {
   const found = document.createElement(tag);
@@ -19,15 +19,24 @@ class Details {
     return button;
   }
 
-  list(heading, rows, total = rows.length) {
-    if (!rows.length) return [];
+  /* A heading and a list of things, made rows by `made`; the last row lists more of them. */
+  list(heading, things, made = row => row) {
+    if (!things.length) return [];
     const list = element("ul");
-    for (const row of rows.slice(0, MOST_ROWS)) {
-      const item = element("li");
-      item.append(...[row].flat());
+    const more = from => {
+      for (const thing of things.slice(from, from + MOST_ROWS)) {
+        const item = element("li");
+        item.append(...[made(thing)].flat());
+        list.append(item);
+      }
+      const left = things.length - from - MOST_ROWS;
+      if (left <= 0) return;
+      const item = element("li"), button = element("button", `${left.toLocaleString("en")} more`, "jump");
+      button.addEventListener("click", () => { item.remove(); more(from + MOST_ROWS); list.children[from + MOST_ROWS]?.querySelector("button")?.focus(); });
+      item.append(button);
       list.append(item);
-    }
-    if (total > MOST_ROWS) list.append(element("li", `${(total - MOST_ROWS).toLocaleString("en")} more`, "quiet"));
+    };
+    more(0);
     return [element("h3", heading), list];
   }
 
@@ -54,26 +63,26 @@ class Details {
       ["arithmetic", `${amount(whole)} flops and functions`], ["bytes moved", amount(bytes, "B")]]));
     if (pane.match) parts.push(...this.changes(panes));
     const findings = (m.findings || []).toSorted((a, b) => SEVERITIES.indexOf(a[1]) - SEVERITIES.indexOf(b[1]));
-    parts.push(...this.list(`Findings (${findings.length})`, findings.slice(0, MOST_ROWS).map(f => this.finding(pane, f)), findings.length));
+    parts.push(...this.list(`Findings (${findings.length})`, findings, f => this.finding(pane, f)));
     // Beside two modules the values are those of the first.
     const named = panes.flatMap(p => [...p.module.valueLines].filter(([, v]) => v.state !== "finite").map(([n, v]) => [p, n, v]));
-    parts.push(...this.list("Values that are not finite, or wrong", named.map(([p, n, v]) => [this.jump(p, n), ` ${v.lines[0]}`])));
+    parts.push(...this.list("Values that are not finite, or wrong", named, ([p, n, v]) => [this.jump(p, n), ` ${v.lines[0]}`]));
     const dearest = m.costs.toSorted((a, b) => b[2] + b[3] - a[2] - a[3]).slice(0, 10).filter(row => row[2] + row[3]);
     parts.push(...this.list("Most arithmetic", dearest.map(row => [this.jump(pane, row[0]),
       ` ${amount(row[2] + row[3])}${row[1] > 1 ? ` in ${row[1]} runs` : ""} (${share(row[2] + row[3], whole)})`])));
     const reached = new Set([m.entry, ...m.callers().keys()]);
     const loose = m.computations.map((row, c) => [row, c]).filter(([, c]) => !reached.has(c));
-    parts.push(...this.list("Computations that nothing calls", loose.map(([row]) => this.jump(pane, row[4], row[0]))));
-    parts.push(element("p", "Click a box to open or close it; Enter and the arrow keys do the same. / searches.", "quiet"));
+    parts.push(...this.list("Computations that nothing calls", loose, ([row]) => this.jump(pane, row[4], row[0])));
+    parts.push(element("p", "Click a box to open or close it; Enter and the arrow keys do the same. A drag moves the graph, the wheel makes it larger or smaller. / searches: words, shape:f32[8], op:dot, scope:, file:, attr:, name:, /regular expression/.", "quiet"));
     this.fill("Overview", parts);
   }
 
   changes(panes) {
     const match = panes[0].match, [left, right] = panes, parts = [element("p", match.summary)];
     parts.push(...this.list("Header", match.header.map(([name, a, b]) => `${name}: ${a || "absent"} → ${b || "absent"}`)));
-    const rows = [...match.changed.map(([n, , p]) => [[this.jump(left, n), ` ~ ${p.map(([name]) => name).join(", ")}`]]),
-      ...match.removed.map(n => [[this.jump(left, n), " removed"]]), ...match.added.map(n => [[this.jump(right, n), " added"]])].map(([row]) => row);
-    parts.push(...this.list(`Differences (${rows.length})`, rows));
+    const rows = [...match.changed.map(([n, , p]) => [left, n, ` ~ ${p.map(([name]) => name).join(", ")}`]),
+      ...match.removed.map(n => [left, n, " removed"]), ...match.added.map(n => [right, n, " added"])];
+    parts.push(...this.list(`Differences (${rows.length})`, rows, ([pane, n, text]) => [this.jump(pane, n), text]));
     return parts;
   }
 
@@ -96,7 +105,7 @@ class Details {
     const between = called.flatMap((button, k) => k ? [", ", button] : [button]);
     const parts = [this.facts([["operation", m.opcodes[m.opcode[n]]], ["shape", m.shapes[m.shape[n]]], ["scope", m.scopes[m.scope[n]]],
       ["source", m.sources[m.source[n]]], ["computation", caller === undefined ? computation[0] : [`${computation[0]}, called by `, this.jump(pane, caller)]],
-      ["calls", called.length ? between : ""], ["line", String(line)], ["sharding", m.shardings.get(n)],
+      ["calls", called.length ? between : ""], ["attributes", m.attributes(n).replace(/^[\s,]+/, "").slice(0, MOST_ATTRIBUTES)], ["line", String(line)], ["sharding", m.shardings.get(n)],
       ["cost", cost ? `${amount(cost[2])} flops, ${amount(cost[3])} functions, ${amount(cost[4], "B")} read, ${amount(cost[5], "B")} written${cost[1] !== 1 ? `, in ${cost[1].toLocaleString("en")} runs` : ""}` : ""]])];
     const state = pane.match?.state[pane.side].get(n), partner = pane.match?.partners[pane.side].get(n);
     if (pane.match) {
@@ -105,12 +114,17 @@ class Details {
         ...(partner !== undefined ? [["stands for ", this.jump(other, partner)]] : []),
         ...(pane.match.parts[pane.side].get(n) || []).map(([name, a, b]) => `${name}: ${a || "absent"} → ${b || "absent"}`)]));
     }
-    parts.push(...this.list("Findings", (m.byInstruction.get(n) || []).map(f => this.finding(pane, f))));
+    parts.push(...this.list("Findings", m.byInstruction.get(n) || [], f => this.finding(pane, f)));
     parts.push(...this.list("Values", m.valueLines.get(n)?.lines || []));
+    const near = element("p", undefined, "buttons"), button = (label, act) => { const b = element("button", label); b.addEventListener("click", act); near.append(b); };
+    for (const hops of [1, 2, 3]) button(`${hops} step${hops === 1 ? "" : "s"}`, () => this.app.showNear(pane, n, hops));
+    button("Way to …", () => this.app.beginWay(pane, n));
+    near.prepend("Near it: ");
+    parts.push(near);
     const row = k => [this.jump(pane, k), ` ${m.opcodes[m.opcode[k]]} ${m.shapes[m.shape[k]]}`];
     const operands = [...m.operands(n)], users = m.users(n);
-    parts.push(...this.list(`Operands (${operands.length})`, operands.slice(0, MOST_ROWS).map(row), operands.length));
-    parts.push(...this.list(`Users (${users.length})`, users.slice(0, MOST_ROWS).map(row), users.length));
+    parts.push(...this.list(`Operands (${operands.length})`, operands, row));
+    parts.push(...this.list(`Users (${users.length})`, users, row));
     const back = element("button", "Overview");
     back.addEventListener("click", () => this.app.choose(pane, null));
     parts.push(element("p"), back);

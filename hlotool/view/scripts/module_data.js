@@ -11,6 +11,42 @@ async function unpacked(id) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
+/* words of a search: what is between slashes is one, blanks included */
+const TERMS = /(?:\w+:)?\/(?:[^/\\]|\\.)+\/(?=\s|$)|\S+/g;
+/* braces of metadata nest no deeper */
+const METADATA = /,?\s*metadata=\{(?:[^{}"]|"(?:[^"\\]|\\.)*"|\{[^{}]*\})*\}/;
+const MOST_STATEMENT_LINES = 40, MOST_CONSTANT = 12;
+
+/* Characters that nobody sees, or that turn the order in which text is read: what escaping.py writes out. */
+const UNSEEN = /[\0-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e007f}]/gu;
+function shown(text) {
+  return text.replace(UNSEEN, c => c === "\t" ? c : c.codePointAt(0) < 0x100 ? `\\x${c.codePointAt(0).toString(16).padStart(2, "0")}` : `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/* A record with all its texts as they are shown. */
+function seen(value) {
+  if (typeof value === "string") return shown(value);
+  if (Array.isArray(value)) return typeof value[0] === "number" && typeof value.at(-1) === "number" ? value : value.map(seen);
+  return value && typeof value === "object" ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, seen(inner)])) : value;
+}
+
+/* Pairs as a map from the first to all the second. */
+function grouped(pairs) {
+  const found = new Map();
+  for (const [key, value] of pairs) if (found.has(key)) found.get(key).push(value); else found.set(key, [value]);
+  return found;
+}
+
+/* The number of steps to each thing that links lead to, the nearest first. */
+function distances(starts, links, most = Infinity) {
+  const found = new Map(starts.map(n => [n, 0])), waiting = [...starts];
+  for (let k = 0; k < waiting.length; k++) {
+    const steps = found.get(waiting[k]) + 1;
+    if (steps <= most) for (const other of links(waiting[k])) if (!found.has(other)) { found.set(other, steps); waiting.push(other); }
+  }
+  return found;
+}
+
 class Module {
   static #known = new Map();
 
@@ -21,7 +57,7 @@ class Module {
   }
 
   constructor(number, record) {
-    const { operands, arity, line, calls, costs, sharding, values, ...plain } = record;
+    const { operands, arity, line, calls, costs, sharding, values, passed, returned, ...plain } = seen(record);
     Object.assign(this, plain, { costs });
     this.number = number;
     this.count = record.names.length;
@@ -40,7 +76,10 @@ class Module {
       if (finding[0] >= 0) this.byInstruction.set(finding[0], [...(this.byInstruction.get(finding[0]) || []), finding]);
     this.valueLines = new Map((values || []).map(([n, state, lines]) => [n, { state, lines }]));
     this.costOf = new Map(costs.map(row => [row[0], row]));
-    this.levels = new Map();
+    this.passedFrom = grouped(passed.map(([source, parameter]) => [parameter, source]));
+    this.passedTo = grouped(passed);
+    this.returnedTo = grouped(returned);
+    this.returnedFrom = grouped(returned.map(([root, caller]) => [caller, root]));
     this.columns = new Map();
   }
 
@@ -111,27 +150,39 @@ class Module {
     return found;
   }
 
-  /* Edges between the children of a fold: [from, to, how many]; and of each child how many operands are elsewhere. */
-  level(fold) {
-    if (this.levels.has(fold)) return this.levels.get(fold);
-    const items = this.children[fold], place = this.places ??= new Int32Array(this.count).fill(-1), members = [];
-    items.forEach((item, k) => {
-      const own = item.fold === undefined ? [item.instruction] : this.inside(item.fold);
-      for (const n of own) { place[n] = k; members.push(n); }
-    });
-    const counts = new Map(), outside = new Int32Array(items.length);
-    for (const n of members) for (const o of this.operands(n)) {
-      if (place[o] < 0) outside[place[n]]++;
-      else if (place[o] !== place[n]) {
-        const key = place[o] * items.length + place[n];
-        counts.set(key, (counts.get(key) || 0) + 1);
-      }
-    }
-    for (const n of members) place[n] = -1;
-    const edges = [...counts].map(([key, count]) => [Math.floor(key / items.length), key % items.length, count]);
-    const made = { items, edges, outside };
-    this.levels.set(fold, made);
-    return made;
+  /* What an instruction reads, for a parameter what callers pass; and what reads it, for a root the callers. */
+  above(n) { return [...this.operands(n), ...this.passedFrom.get(n) || []]; }
+  below(n) { return [...this.users(n), ...this.returnedTo.get(n) || []]; }
+
+  /* What is at most `hops` steps from an instruction, as neighbourhood.py has it: a part to show. */
+  around(n, hops, most) {
+    const near = [...distances([n], at => [...this.above(at), ...this.below(at)], hops).keys()];
+    const found = near.filter(at => at === n || this.opcodes[this.opcode[at]] !== "constant");
+    return this.partOf(found, [n], `${this.names[n]} and what is within ${hops} step${hops === 1 ? "" : "s"} of it`, most);
+  }
+
+  /* The ways from one instruction to another, the shortest first; null where none leads there. */
+  between(start, end, most) {
+    const allowed = this.leadingTo([start, end]), isAllowed = n => allowed.has(this.computationOf(n));
+    const down = n => [...this.below(n), ...this.passedTo.get(n) || []].filter(isAllowed);
+    const up = n => [...this.above(n), ...this.returnedFrom.get(n) || []].filter(isAllowed);
+    const ahead = distances([start], down), behind = distances([end], up), steps = ahead.get(end);
+    if (steps === undefined) return null;
+    const length = n => ahead.get(n) + behind.get(n), found = [...ahead.keys()].filter(n => behind.has(n)).sort((a, b) => length(a) - length(b) || ahead.get(a) - ahead.get(b));
+    return this.partOf(found, [start, end], `From ${this.names[start]} to ${this.names[end]}, ${steps} step${steps === 1 ? "" : "s"} by the shortest way`, most);
+  }
+
+  partOf(found, ends, title, most) {
+    const numbers = [...new Set([...found.slice(0, Math.max(most, ends.length)), ...ends])].sort((a, b) => a - b);
+    return { numbers, ends, title, rest: numbers.length < found.length ? `${numbers.length} of ${found.length.toLocaleString("en")} instructions are shown` : "" };
+  }
+
+  /* The computations of instructions and all that lead to them by calls; one alone where it holds all. */
+  leadingTo(ends) {
+    const found = new Set(ends.map(n => this.computationOf(n))), waiting = found.size > 1 ? [...found] : [], callers = new Map();
+    for (const [n, called] of this.called) for (const c of called) callers.set(c, [...callers.get(c) || [], this.computationOf(n)]);
+    while (waiting.length) for (const c of callers.get(waiting.pop()) || []) if (!found.has(c)) { found.add(c); waiting.push(c); }
+    return found;
   }
 
   /* What a number is for an instruction, what it runs included. Callers of one computation share its sum. */
@@ -203,37 +254,88 @@ class Module {
     return this.columns.get(key);
   }
 
-  /* What is searched, made once: names, opcodes and scopes in small letters. */
-  makeHaystack() {
-    if (this.haystack) return;
-    const small = text => text.toLowerCase(), opcodes = this.opcodes.map(small), scopes = this.scopes.map(small);
-    this.haystack = this.names.map((name, n) => `${name.toLowerCase()} ${opcodes[this.opcode[n]]} ${scopes[this.scope[n]]}`);
+  /* The text of an instruction, split at its operands: [what is between the parentheses, the attributes behind them]. */
+  statement(n) {
+    if (!this.textRows) return ["", ""];
+    const opcode = `${this.opcodes[this.opcode[n]]}(`, at = this.lines[n] - this.first;
+    let text = this.textRows[at] || "", start = text.indexOf(this.names[n]);
+    if (n + 1 < this.count && this.lines[n + 1] === this.lines[n]) text = text.slice(0, text.indexOf(this.names[n + 1], start + this.names[n].length + 1));
+    else for (let k = at + 1, end = Math.min(at + MOST_STATEMENT_LINES, n + 1 < this.count ? this.lines[n + 1] - this.first : at + 1); k < end; k++) text += ` ${this.textRows[k].trim()}`;
+    start = text.indexOf(opcode, Math.max(0, start)) + opcode.length;
+    let depth = 1, end = start;
+    for (; end < text.length && depth; end++) depth += text[end] === "(" ? 1 : text[end] === ")" ? -1 : 0;
+    return [text.slice(start, end - 1), text.slice(end)];
   }
 
-  /* Instructions that hold all words, names that begin with the first in front. */
-  search(text, most) {
-    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    if (!words.length) return { hits: [], total: 0 };
-    this.makeHaystack();
-    const exact = [], begins = [], others = [];
-    let total = 0;
+  /* The value of a constant where it is short; else nothing. */
+  constantText(n) {
+    if (this.opcodes[this.opcode[n]] !== "constant") return "";
+    const [text] = this.statement(n);
+    return text.length <= MOST_CONSTANT ? text : "";
+  }
+
+  /* Instructions that hold all words of a search, those of the name first: their numbers. A word may be a regular
+     expression between slashes, and may name the field where it is searched. Throws SyntaxError. */
+  search(text) {
+    const terms = [...text.matchAll(TERMS)].map(found => this.term(found[0]));
+    if (!terms.length) return [];
+    const first = terms[0].plain, exact = [], begins = [], others = [];
     for (let n = 0; n < this.count; n++) {
-      const hay = this.haystack[n];
-      if (!words.every(word => hay.includes(word))) continue;
-      total++;
-      const row = hay.startsWith(`${words[0]} `) ? exact : hay.startsWith(words[0]) ? begins : others;
-      if (row.length < most) row.push(n);
+      if (!terms.every(term => term.test(n))) continue;
+      const name = this.names[n];
+      (name === first ? exact : first && name.startsWith(first) ? begins : others).push(n);
     }
-    return { hits: [...exact, ...begins, ...others].slice(0, most), total };
+    return [...exact, ...begins, ...others];
   }
 
-  byName(name) {
-    this.numbers ??= new Map(this.names.map((found, n) => [found, n]).reverse());
-    return this.numbers.get(name);
+  /* A word of a search: a test of instructions. Texts that repeat are searched once. */
+  term(word) {
+    const [, field = "", rest] = word.match(/^(?:(name|op|shape|scope|file|attr):)?(.*)$/s), isPattern = rest.length > 2 && rest.startsWith("/") && rest.endsWith("/");
+    const pattern = isPattern && new RegExp(rest.slice(1, -1), "i"), small = rest.toLowerCase(), { smallNames, attributes } = this.prepared();
+    const test = isPattern ? value => pattern.test(value) : value => value.toLowerCase().includes(small);
+    const tables = { op: [this.opcodes, this.opcode], shape: [this.shapes, this.shape], scope: [this.scopes, this.scope], file: [this.sources, this.source], attr: attributes };
+    const columns = Object.entries(tables).filter(([name]) => !field || field === name).map(([, [values, column]]) => [values.map(test), column]).filter(([hits]) => hits.includes(true));
+    const named = field && field !== "name" ? () => false : isPattern ? n => test(this.names[n]) : n => smallNames[n].includes(small);
+    return { plain: field || isPattern ? "" : rest, test: n => named(n) || columns.some(([hits, column]) => hits[column[n]]) };
   }
+
+  /* What a search needs, made once: names in small letters, attributes as a table (metadata are scope and file). */
+  prepared() {
+    if (!this.searched) {
+      const numbers = new Map(), column = new Int32Array(this.count);
+      for (let n = 0; n < this.count; n++) {
+        const text = this.attributes(n).replace(METADATA, "");
+        if (!numbers.has(text)) numbers.set(text, numbers.size);
+        column[n] = numbers.get(text);
+      }
+      this.searched = { smallNames: this.names.map(name => name.toLowerCase()), attributes: [[...numbers.keys()], column] };
+    }
+    return this.searched;
+  }
+
+  /* The attributes of an instruction as text; of a constant its value too. */
+  attributes(n) {
+    const [inside, behind] = this.statement(n);
+    return this.starts[n] === this.starts[n + 1] ? `${inside} ${behind}` : behind;
+  }
+
+  /* The number of an instruction by its name, by COMPUTATION/NAME, or of the root of a computation of that name. */
+  byName(given) {
+    const name = shown(given);
+    this.numbers ??= new Map(this.names.map((found, n) => [found, n]).reverse());
+    const at = name.indexOf("/"), computation = at < 0 ? undefined : this.computations.find(row => row[0] === name.slice(0, at));
+    if (computation) {
+      const [, , first, length] = computation, found = this.names.indexOf(name.slice(at + 1), first);
+      if (found >= 0 && found < first + length) return found;
+    }
+    return this.numbers.get(name) ?? this.computations.find(row => row[0] === name)?.[4];
+  }
+
+  /* The name of an instruction in an address: with its computation where another has the same. */
+  address(n) { return this.byName(this.names[n]) === n ? this.names[n] : `${this.computations[this.computationOf(n)][0]}/${this.names[n]}`; }
 
   async textLines() {
-    this.text ??= unpacked(`text-${this.number}`).then(text => text.split("\n"));
+    this.text ??= unpacked(`text-${this.number}`).then(text => this.textRows = text.split("\n").map(shown));
     return this.text;
   }
 

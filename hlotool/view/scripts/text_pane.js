@@ -15,13 +15,11 @@ class TextPane {
     });
   }
 
-  async show(module) {
+  show(module) {
     if (this.module === module) return;
     this.module = module;
-    const lines = await module.textLines();
-    if (this.module !== module) return;
-    this.lines = lines;
-    byId("space").style.height = `${lines.length * ROW}px`;
+    this.lines = module.textRows;
+    byId("space").style.height = `${this.lines.length * ROW}px`;
     byId("text-heading").textContent = this.app.panes.length > 1 ? `Text of ${module.name}` : "Text";
     this.view.scrollTop = 0;
     this.draw();
@@ -33,9 +31,8 @@ class TextPane {
   }
 
   /* Bring a line into view, and mark the lines of its statement. */
-  async at(module, line, end) {
-    await this.show(module);
-    if (this.module !== module) return;
+  at(module, line, end) {
+    this.show(module);
     this.here = [line, Math.max(line, Math.min(end - 1, line + 40))];
     const top = (line - module.first) * ROW;
     if (top < this.view.scrollTop + ROW || top > this.view.scrollTop + this.view.clientHeight - 2 * ROW) this.view.scrollTop = top - this.view.clientHeight / 3;
