@@ -31,6 +31,7 @@ SIDE_DOORS = {
     "hlotool.diagnostics.render": "frames; only commands print",
     "hlotool.diagnostics.formats": "forms of output; only commands print",
     "hlotool.diagnostics.fingerprint": "what baselines keep; only linting reads those",
+    "hlotool.ops.index_maps": "terms of sizes and indices; only proofs read them",
     "hlotool.ops.lowering": "what stands between lowerings and the converter",
     "hlotool.ops.values": "values as the evaluator holds them",
     "hlotool.text.folder_files": "files in folders; only commands look for those",

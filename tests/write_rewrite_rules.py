@@ -2,17 +2,29 @@
 
     python tests/write_rewrite_rules.py            all rules; what only an enumeration of f32 showed stays as it was
     python tests/write_rewrite_rules.py --whole    the same, with those enumerations: about four minutes each
+    python tests/write_rewrite_rules.py --verdicts    what is proved of rules, and its page: five minutes
 """
 
 import json
 import pathlib
 import sys
 
+from hlotool.fuzzing import decided
 from hlotool.fuzzing.rule_outcomes import evaluated
-from hlotool.passes.rewrite_rules import known_outcomes, names_in, rules, rules_page, types_of
+from hlotool.passes.rewrite_rules import (
+    decidable_rules,
+    known_outcomes,
+    known_verdicts,
+    names_in,
+    rules,
+    rules_page,
+    types_of,
+    verdicts_page,
+)
 
 ROOT = pathlib.Path(__file__).parents[1]
 RECORD, PAGE = ROOT / "passes" / "rewrite_rules" / "outcomes.json", ROOT / "hlotool" / "docs" / "rewrite_rules.md"
+VERDICTS, PROVED = RECORD.with_name("verdicts.json"), PAGE.with_name("proved_rules.md")
 
 
 def outcomes(rule, kind, **how):
@@ -35,7 +47,20 @@ def _remembered(rule, name, outcome):
     return known if is_enumerated and set(outcome) == {"cover", "tried"} else outcome
 
 
-if __name__ == "__main__":
+def write_verdicts():
+    """Decide all rules anew."""
+    lines = []
+    for rule in decidable_rules():
+        print(rule.key, file=sys.stderr)
+        record = {domain: verdict.as_json() for domain, verdict in decided(rule).items()}
+        lines.append(f"{json.dumps(rule.key)}: {json.dumps(record)}")
+    VERDICTS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    known_verdicts.cache_clear()
+    PROVED.write_text(verdicts_page())
+
+
+def write_outcomes():
+    """Run all rules anew."""
     lines = []
     for rule in rules():
         print(rule, file=sys.stderr)
@@ -49,3 +74,10 @@ if __name__ == "__main__":
     RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     known_outcomes.cache_clear()
     PAGE.write_text(rules_page())
+
+
+if __name__ == "__main__":
+    if "--verdicts" in sys.argv:
+        write_verdicts()
+    else:
+        write_outcomes()

@@ -8,6 +8,7 @@ GROUPS = {
         "lint": "report all that is wrong or dubious, by rule, and fix it",
         "explain": "describe an operation or a diagnostic's code",
         "ops": "list the operations",
+        "folds": "rewrites of simplifiers, proved or refuted",
     },
     "convert": {
         "fmt": "print modules in one format",

@@ -8,10 +8,12 @@ from hlotool.fuzzing.codes import NO_DUMPS, OTHER_CAMPAIGN
 from hlotool.fuzzing.finding_class import FindingClass
 from hlotool.fuzzing.process_finding import Followed, follow_up
 from hlotool.fuzzing.programs import GENERATORS, programs_of, programs_of_module
+from hlotool.fuzzing.rule_verdicts import RuleVerdict, decided
 from hlotool.fuzzing.test_program import Plan, Subject
 
 __all__ = [
     "GENERATORS", "NO_DUMPS", "OTHER_CAMPAIGN", "BatchReport", "Campaign", "CampaignFolder", "CampaignReport",
-    "FindingClass", "Followed", "Limits", "Plan", "Sighting", "Subject", "Tally", "campaign_record", "campaign_text",
-    "follow_up", "judge_programs", "programs_of", "programs_of_module", "progress_text", "run_batch",
+    "FindingClass", "Followed", "Limits", "Plan", "RuleVerdict", "Sighting", "Subject", "Tally", "campaign_record",
+    "campaign_text", "decided", "follow_up", "judge_programs", "programs_of", "programs_of_module", "progress_text",
+    "run_batch",
 ]

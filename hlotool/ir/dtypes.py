@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from hlotool.ir.arrays import np
 
-Family = Literal["pred", "signed", "unsigned", "float", "complex"]
+#: "real" is of no element type: proofs know numbers that are not rounded
+Family = Literal["pred", "signed", "unsigned", "float", "complex", "real"]
 #: what the bit patterns of a float hold beside numbers. "ieee": infinities, and NaNs with a payload; "one": a single
 #: NaN for each sign, where the largest number would be; "no minus zero": a NaN where that would be; "no sign": a NaN
 #: at the largest exponent, neither sign nor zero; "none": numbers only

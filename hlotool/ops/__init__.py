@@ -57,19 +57,20 @@ from hlotool.ops.flow import (
     acts, flow_of, flow_of_opcode, has_effect, is_a, is_tied, opcodes, operand_for, source_of, with_flag,
 )
 from hlotool.ops.freedom import Freedom, freedom_of, with_freedom
-from hlotool.ops.smt import Applied, bits_term, sort_of
+from hlotool.ops.real_functions import real_facts
+from hlotool.ops.smt import REAL, Applied, bits_term, sort_of
 from hlotool.ops.transfer import circle_of, pairs_of
 from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintError, Leading, Op, require, value_of
 
 __all__ = [
-    "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "MIRRORED", "OPS", "STARTABLE",
-    "TARGETS", "Applied", "Attribute", "Calls", "ConstraintError", "Cost", "Curve", "Draw", "Drawn", "Effect",
-    "Effects", "Elements", "EvaluationError", "Finite", "Flow", "Freedom", "GroupMode", "LapackError",
+    "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "MIRRORED", "OPS", "REAL",
+    "STARTABLE", "TARGETS", "Applied", "Attribute", "Calls", "ConstraintError", "Cost", "Curve", "Draw", "Drawn",
+    "Effect", "Effects", "Elements", "EvaluationError", "Finite", "Flow", "Freedom", "GroupMode", "LapackError",
     "LapackRoutine", "Leading", "Op", "Place", "Sign", "Step", "Undrawable", "acts", "bits_term", "called_routine",
     "checked_by", "circle_of", "comparison_type", "device_group_sizes", "device_groups", "device_pairs",
     "draw_ordered", "draw_program", "elements_left", "error_sizes", "flow_of", "flow_of_opcode", "freedom_of",
     "from_bits", "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign",
     "is_elementwise", "is_tied", "lapack_config", "lapack_targets", "limits", "literal_text", "opcodes",
-    "operand_for", "over_blocks", "pairs_of", "require", "rounded_once", "sort_of", "source_of", "specials", "traffic",
-    "turning_points", "value_of", "with_flag", "with_freedom",
+    "operand_for", "over_blocks", "pairs_of", "real_facts", "require", "rounded_once", "sort_of", "source_of",
+    "specials", "traffic", "turning_points", "value_of", "with_flag", "with_freedom",
 ]

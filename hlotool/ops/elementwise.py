@@ -340,9 +340,11 @@ def _one(dtype: DType) -> Any:
 COMMUTES = ("commutative",)
 #: floats up to rounding
 FOLDS = ("commutative", "associative")
+#: one value, taken twice, is itself
+CHOICES = (*FOLDS, "idempotent")
 add = binary("add", ufunc("add"), ANY, "Sum; integers wrap; pred: or.", flags=FOLDS, freedom=Freedom.IEEE,
              identity=_zero, curve=curves.ADD, term=smt.ADD)
-and_ = binary("and", ufunc("bitwise_and"), LOGICAL, "Logical and of pred, of the bits of integers.", flags=FOLDS,
+and_ = binary("and", ufunc("bitwise_and"), LOGICAL, "Logical and of pred, of the bits of integers.", flags=CHOICES,
               identity=_ones, curve=curves.AND, term=smt.AND)
 atan2 = binary("atan2", _atan2, FLOAT_OR_COMPLEX, "Angle of the point (rhs, lhs), with the signs of zeros.",
                exact=False, ulps=8, complex_ulps=COMPLEX_ULPS, flags=("transcendental",))
@@ -351,16 +353,16 @@ divide = binary("divide", divided, NUMERIC,
                 "Quotient; integers truncate, x / 0 has all bits set, and the least integer / -1 is itself.", ulps=1,
                 complex_ulps=COMPLEX_ULPS, identity=_one,
                 builder="Div", boundaries=of_divide, curve=curves.DIVIDE, freedom=Freedom.IEEE, term=smt.DIVIDE)
-maximum = binary("maximum", greater, ANY, "The greater; NaN if either is; +0 above -0; pred: or.", flags=FOLDS,
+maximum = binary("maximum", greater, ANY, "The greater; NaN if either is; +0 above -0; pred: or.", flags=CHOICES,
                  freedom=Freedom.EXACT, identity=_least, builder="Max", draw=draw_ordered, curve=curves.MAXIMUM,
                  term=smt.MAXIMUM)
-minimum = binary("minimum", less, ANY, "The less; NaN if either is; -0 below +0; pred: and.", flags=FOLDS,
+minimum = binary("minimum", less, ANY, "The less; NaN if either is; -0 below +0; pred: and.", flags=CHOICES,
                  freedom=Freedom.EXACT, identity=_greatest, builder="Min", draw=draw_ordered, curve=curves.MINIMUM,
                  term=smt.MINIMUM)
 multiply = binary("multiply", ufunc("multiply"), ANY, "Product; integers wrap; pred: and.", flags=FOLDS,
                   freedom=Freedom.IEEE, identity=_one, complex_ulps=COMPLEX_ULPS, builder="Mul", curve=curves.MULTIPLY,
                   term=smt.MULTIPLY)
-or_ = binary("or", ufunc("bitwise_or"), LOGICAL, "Logical or of pred, of the bits of integers.", flags=FOLDS,
+or_ = binary("or", ufunc("bitwise_or"), LOGICAL, "Logical or of pred, of the bits of integers.", flags=CHOICES,
              identity=_zero, curve=curves.OR, term=smt.OR)
 power = binary("power", powered, NUMERIC, "lhs to the power of rhs; x^0 is 1 for every x.", exact=False, ulps=8,
                complex_ulps=COMPLEX_ULPS, builder="Pow", boundaries=of_power, flags=("transcendental",),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hlotool.ir import UNBOUNDED, HloInstruction, Layout, Padding, PaddingDimension, Shape, SliceDimension
 from hlotool.ir.arrays import Array, np
+from hlotool.ops import index_maps
 from hlotool.ops.agreement import alike_but_along
 from hlotool.ops.conversion import declared_array
 from hlotool.ops.costs import moves, reads_a_part
@@ -117,7 +118,8 @@ def _draw_broadcast(d: Draw) -> None:
 @op(broadcast_shape, element_types=ANY, source=SPECIFICATION,
     lowering=Lowering(_emit_broadcast, _lift_broadcast, (
         "stablehlo.broadcast_in_dim", "stablehlo.broadcast", "stablehlo.dynamic_broadcast_in_dim"), ("dimensions",)),
-    draw=_draw_broadcast, cost=moves, flow=REPEATS, flags=("relayouts",), leading=Leading(led=("dimensions",)))
+    draw=_draw_broadcast, cost=moves, flow=REPEATS, flags=("relayouts",), leading=Leading(led=("dimensions",)),
+    index_map=index_maps.of_broadcast)
 def broadcast(operand: Array, *, dimensions: tuple[int, ...] = (), shape: Shape) -> Array:
     """Repeat the operand along the dimensions of the result that `dimensions` does not name.
 
@@ -161,7 +163,7 @@ def _draw_transpose(d: Draw) -> None:
 
 @op(transpose_shape, lowering=attribute_lowering("transpose", "transpose", {"dimensions": "permutation"}),
     element_types=ANY, source=SPECIFICATION, draw=_draw_transpose, cost=moves, flow=REARRANGES, flags=("relayouts",),
-    leading=Leading(led=("dimensions",)))
+    leading=Leading(led=("dimensions",)), index_map=index_maps.of_transpose)
 def transpose(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
     """Reorder the dimensions: result dimension i is operand dimension dimensions[i].
 
@@ -185,7 +187,7 @@ def _draw_reverse(d: Draw) -> None:
 
 
 @op(reverse_shape, lowering=attribute_lowering("reverse", "reverse", {"dimensions": "dimensions"}), element_types=ANY,
-    source=SPECIFICATION, draw=_draw_reverse, cost=moves, flow=REARRANGES)
+    source=SPECIFICATION, draw=_draw_reverse, cost=moves, flow=REARRANGES, index_map=index_maps.of_reverse)
 def reverse(operand: Array, *, dimensions: tuple[int, ...]) -> Array:
     """Turn the elements round along the listed dimensions.
 
@@ -234,7 +236,7 @@ def _draw_concatenate(d: Draw) -> None:
 
 @op(concatenate_shape, lowering=dimension_lowering("concatenate", "concatenate"), element_types=ANY,
     source=SPECIFICATION, draw=_draw_concatenate, agreement=alike_but_along, cost=moves, flow=ASSEMBLES,
-    leading=Leading(("dimensions",)))
+    leading=Leading(("dimensions",)), index_map=index_maps.of_concatenate)
 def concatenate(*operands: Array, dimensions: tuple[int, ...]) -> Array:
     """Lay the operands end to end along a dimension.
 
@@ -286,7 +288,7 @@ def _draw_slice(d: Draw) -> None:
 
 
 @op(slice_shape, lowering=Lowering(_emit_slice, _lift_slice, ("stablehlo.slice",), ("slice",)), element_types=ANY,
-    source=SPECIFICATION, draw=_draw_slice, cost=reads_a_part, flow=PICKS)
+    source=SPECIFICATION, draw=_draw_slice, cost=reads_a_part, flow=PICKS, index_map=index_maps.of_slice)
 def slice_(operand: Array, *, slice: tuple[SliceDimension, ...]) -> Array:
     """Cut a block, taking every stride-th element of each dimension.
 
@@ -342,7 +344,7 @@ def _draw_pad(d: Draw) -> None:
 
 
 @op(pad_shape, lowering=Lowering(_emit_pad, _lift_pad, ("stablehlo.pad",)), element_types=ANY, source=SPECIFICATION,
-    draw=_draw_pad, cost=moves, flow=Flow(Elements.ASSEMBLED, (0, 2)))
+    draw=_draw_pad, cost=moves, flow=Flow(Elements.ASSEMBLED, (0, 2)), index_map=index_maps.of_pad)
 def pad(operand: Array, padding_value: Array, *, padding: Padding) -> Array:
     """Put the padding value between and around the elements; negative edges take elements away.
 
@@ -394,7 +396,7 @@ def _draw_iota(d: Draw) -> None:
 @op(iota_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_iota, _lift_iota, ("stablehlo.iota", "stablehlo.dynamic_iota"),
                                                   ("iota_dimension",)), draw=_draw_iota, cost=moves,
-    flow=Flow(Elements.GIVEN), curve=COUNT, flags=("typed",))
+    flow=Flow(Elements.GIVEN), curve=COUNT, flags=("typed",), index_map=index_maps.of_iota)
 def iota(*, iota_dimension: int, shape: Shape) -> Array:
     """Count 0, 1, 2, ... along a dimension; narrow integers wrap.
 

@@ -15,6 +15,7 @@ from hlotool.ops.costs import Cost, CostRule, Inner, each_element, each_function
 from hlotool.ops.curves import PLAIN, Curve
 from hlotool.ops.flow import COMPUTES, Flow
 from hlotool.ops.freedom import Freedom
+from hlotool.ops.index_maps import IndexMap
 from hlotool.ops.lowering import NO_SUCH_OPERATION, Lowering, refused
 from hlotool.ops.random_programs import Recipe
 from hlotool.ops.smt import Meaning
@@ -167,6 +168,8 @@ class Op:
     #: the operation with its types, and the terms of its operands -> the SMT-LIB term of an element of its result
     #: (see smt.py); None: solvers know no such function
     smt: Meaning | None = None
+    #: what each element of its result is, by its indices (see index_maps.py); elementwise ones need none
+    index_map: IndexMap | None = None
     #: the same operation on arrays with one more dimension in front; None: it is none, but for elementwise ones
     leading: Leading | None = None
     #: the builder function of the documents, where it is not the opcode in CamelCase
@@ -274,7 +277,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
        boundaries: Callable[[HloInstruction], Mapping[int, Sequence[float]]] | None = None,
        plain: Callable[[HloInstruction], Mapping[str, Any]] | None = None,
        cost: CostRule | None = None, flow: Flow = COMPUTES, freedom: Freedom | None = None,
-       curve: Curve = PLAIN, term: Meaning | None = None,
+       curve: Curve = PLAIN, term: Meaning | None = None, index_map: IndexMap | None = None,
        leading: Leading | None = None) -> Callable[[Callable[..., Any]], Op]:
     """Declare an operation: the decorated NumPy function is it.
 
@@ -303,7 +306,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
             constraints={f"{opcode}-c{n}": " ".join(text.split()) for n, text in _CONSTRAINT.findall(doc)},
             element_types=tuple(element_types), flags=frozenset(flags), ulps=ulps, source=source, draw=draw,
             replacement=replacement, builder=builder, agreement=agreement, boundaries=boundaries, plain=plain,
-            cost=cost, flow=flow, curve=curve, smt=term,
+            cost=cost, flow=flow, curve=curve, smt=term, index_map=index_map,
             leading=leading,
             freedom=freedom or (Freedom.ROUNDED if "elementwise" in flags else Freedom.EXACT)))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from hlotool.ir import DTYPES, UNBOUNDED, HloInstruction, Layout, Shape, SliceDimension
 from hlotool.ir.arrays import Array, np
+from hlotool.ops import index_maps
 from hlotool.ops.conversion import bitcast_elements, declared_array
 from hlotool.ops.costs import is_free, moves
 from hlotool.ops.elementwise import SPECIFICATION
@@ -56,7 +57,8 @@ def _draw_reshape(d: Draw) -> None:
 
 
 @op(reshape_shape, lowering=Lowering(_emit_reshape, _lift_reshape, ("stablehlo.reshape",)), element_types=ANY,
-    source=SPECIFICATION, draw=_draw_reshape, cost=moves, flow=REARRANGES, flags=("relayouts",), leading=Leading())
+    source=SPECIFICATION, draw=_draw_reshape, cost=moves, flow=REARRANGES, flags=("relayouts",), leading=Leading(),
+    index_map=index_maps.of_reshape)
 def reshape(operand: Array, *, inferred_dimension: int | None = None, shape: Shape) -> Array:
     """Give the elements, in row-major order, other dimensions.
 
@@ -159,7 +161,8 @@ def _emit_copy(e: Emitter, instruction: HloInstruction, operands: Sequence[Value
 
 
 @op(copy_shape, lowering=Lowering(_emit_copy, _lift_copy, ("tensor.cast", "mhlo.copy")),
-    flags=("elementwise", "relayouts"), freedom=Freedom.EXACT, source=SPECIFICATION, cost=moves, flow=FORWARDS)
+    flags=("elementwise", "relayouts"), freedom=Freedom.EXACT, source=SPECIFICATION, cost=moves, flow=FORWARDS,
+    index_map=index_maps.of_copy)
 def copy(operand: Any) -> Any:
     """The same value, possibly in another layout or memory.
 

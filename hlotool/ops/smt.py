@@ -14,6 +14,9 @@ from typing import Any, TypeAlias
 
 from hlotool.ir import DType
 
+#: the real numbers, which no array has: what an operation means before it rounds
+REAL = DType("real", "real", 0, "", "", 0, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Applied:
@@ -37,8 +40,8 @@ def sort_of(dtype: DType) -> str | None:
     >>> sort_of(DTYPES["bf16"]), sort_of(DTYPES["s4"]), sort_of(DTYPES["f8e4m3fn"])
     ('(_ FloatingPoint 8 8)', '(_ BitVec 4)', None)
     """
-    if dtype.family == "pred":
-        return "Bool"
+    if dtype.family in ("pred", "real"):
+        return "Bool" if dtype.family == "pred" else "Real"
     if dtype.is_integral:
         return f"(_ BitVec {dtype.bits})"
     if dtype.is_floating and dtype.specials == "ieee":
@@ -54,15 +57,15 @@ def bits_term(dtype: DType, bits: int) -> str:
     return f"((_ to_fp {dtype.exponent_bits} {dtype.mantissa_bits + 1}) {pattern})" if dtype.is_floating else pattern
 
 
-def plain(floating: str = "", signed: str = "", unsigned: str = "", truth: str = "") -> Meaning:
+def plain(floating: str = "", signed: str = "", unsigned: str = "", truth: str = "", real: str = "") -> Meaning:
     """Return the meaning that applies an operator to the operands, by their type; "" where there is none.
 
     Operators of floats that round take a mode, which is written into them: "fp.add RNE".
     """
     def meaning(of: Applied, *operands: str) -> str | None:
         kind = of.operand
-        operator = (floating if kind.is_floating else truth if kind.family == "pred" else "" if kind.is_complex
-                    else signed if kind.is_signed else unsigned or signed)
+        operator = (floating if kind.is_floating else truth if kind.family == "pred" else real if kind == REAL
+                    else "" if kind.is_complex else signed if kind.is_signed else unsigned or signed)
         return f"({operator} {' '.join(operands)})" if operator else None
 
     return meaning
@@ -72,6 +75,8 @@ def _abs(of: Applied, x: str) -> str | None:
     kind = of.operand
     if kind.is_floating:
         return f"(fp.abs {x})"
+    if kind == REAL:
+        return f"(ite (< {x} 0.0) (- {x}) {x})"
     if not kind.is_integral:
         return None
     return f"(ite (bvslt {x} {bits_term(kind, 0)}) (bvneg {x}) {x})" if kind.is_signed else x
@@ -82,6 +87,8 @@ def _sign(of: Applied, x: str) -> str | None:
     if kind.is_floating:
         one = _number(kind, 1)
         return f"(ite (or (fp.isNaN {x}) (fp.isZero {x})) {x} (ite (fp.isNegative {x}) (fp.neg {one}) {one}))"
+    if kind == REAL:
+        return f"(ite (< {x} 0.0) (- 1.0) (ite (> {x} 0.0) 1.0 0.0))"
     if not kind.is_integral:
         return None
     zero, one = bits_term(kind, 0), bits_term(kind, 1)
@@ -94,7 +101,19 @@ def _number(kind: DType, value: int) -> str:
     return f"((_ to_fp {kind.exponent_bits} {kind.mantissa_bits + 1}) RNE {value}.0)"
 
 
+def _whole(mode: str, real: str) -> Meaning:
+    """Return the meaning of a rounding to whole numbers; `real` is that of a real number."""
+    def meaning(of: Applied, x: str) -> str | None:
+        if of.operand == REAL:
+            return real.format(x=x)
+        return f"(fp.roundToIntegral {mode} {x})" if of.operand.is_floating else None
+
+    return meaning
+
+
 def _is_finite(of: Applied, x: str) -> str | None:
+    if of.operand == REAL:
+        return "true"
     return f"(not (or (fp.isNaN {x}) (fp.isInfinite {x})))"
 
 
@@ -102,11 +121,16 @@ def _divide(of: Applied, x: str, y: str) -> str | None:
     kind = of.operand
     if kind.is_floating:
         return f"(fp.div {_ROUND} {x} {y})"
+    if kind == REAL:
+        return f"(/ {x} {y})"
     if not kind.is_integral:
         return None
     if not kind.is_signed:
         return f"(bvudiv {x} {y})"  # by 0 it has all bits set, as in HLO
     return f"(ite (= {y} {bits_term(kind, 0)}) (bvnot {bits_term(kind, 0)}) (bvsdiv {x} {y}))"
+
+
+_OF_REALS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
 def _extreme(relation: str, truth: str, negative: str) -> Meaning:
@@ -117,6 +141,8 @@ def _extreme(relation: str, truth: str, negative: str) -> Meaning:
             return f"({truth} {x} {y})"
         if kind.is_integral:
             return f"(ite (bv{'s' if kind.is_signed else 'u'}{relation} {x} {y}) {x} {y})"
+        if kind == REAL:
+            return f"(ite ({_OF_REALS[relation]} {x} {y}) {x} {y})"
         if not kind.is_floating:
             return None
         zeros = f"(ite (fp.isNegative {x}) {negative.format(x=x, y=y)})"
@@ -143,6 +169,8 @@ def _compare(of: Applied, x: str, y: str) -> str | None:
         return f"(fp.{relation.replace('le', 'leq').replace('ge', 'geq')} {x} {y})"
     if kind.is_integral:
         return f"(bv{'s' if kind.is_signed else 'u'}{relation} {x} {y})"
+    if kind == REAL:
+        return f"({_OF_REALS[relation]} {x} {y})"
     low, high = (x, y) if direction in ("LT", "LE") else (y, x)
     return f"(and (not {low}) {high})" if direction in ("LT", "GT") else f"(or (not {low}) {high})"
 
@@ -153,6 +181,8 @@ def _select(of: Applied, choice: str, x: str, y: str) -> str | None:
 
 def _convert(of: Applied, x: str) -> str | None:
     source, target = of.operand, of.result
+    if REAL in (source, target):
+        return None
     if source.family == target.family and source.bits == target.bits and source == target:
         return x
     if source.family == "pred":
@@ -183,16 +213,19 @@ def _high_half(of: Applied, x: str, y: str) -> str | None:
 
 
 ABS, SIGN, IS_FINITE = _abs, _sign, _is_finite
-NEGATE = plain("fp.neg", "bvneg")
-CEIL, FLOOR = plain("fp.roundToIntegral RTP"), plain("fp.roundToIntegral RTN")
+NEGATE = plain("fp.neg", "bvneg", real="-")
+CEIL = _whole("RTP", "(- (to_real (to_int (- {x}))))")
+FLOOR = _whole("RTN", "(to_real (to_int {x}))")
 ROUND_EVEN, ROUND_AWAY = plain(f"fp.roundToIntegral {_ROUND}"), plain("fp.roundToIntegral RNA")
 SQRT = plain(f"fp.sqrt {_ROUND}")
 NOT, AND, OR = plain("", "bvnot", truth="not"), plain("", "bvand", truth="and"), plain("", "bvor", truth="or")
 XOR = plain("", "bvxor", truth="xor")
-ADD, SUBTRACT = plain(f"fp.add {_ROUND}", "bvadd", truth="or"), plain(f"fp.sub {_ROUND}", "bvsub")
-MULTIPLY = plain(f"fp.mul {_ROUND}", "bvmul", truth="and")
+ADD = plain(f"fp.add {_ROUND}", "bvadd", truth="or", real="+")
+SUBTRACT = plain(f"fp.sub {_ROUND}", "bvsub", real="-")
+MULTIPLY = plain(f"fp.mul {_ROUND}", "bvmul", truth="and", real="*")
 DIVIDE = _divide
-REMAINDER = plain("", "bvsrem", "bvurem")  # IEEE's remainder of floats rounds the quotient, HLO's cuts it off
+# IEEE's remainder of floats rounds the quotient, HLO's cuts it off.
+REMAINDER = plain("", "bvsrem", "bvurem")
 MAXIMUM, MINIMUM = _extreme("gt", "or", "{y} {x}"), _extreme("lt", "and", "{x} {y}")
 SHIFT_LEFT = plain("", "bvshl")
 SHIFT_RIGHT_ARITHMETIC, SHIFT_RIGHT_LOGICAL = plain("", "bvashr"), plain("", "bvlshr")

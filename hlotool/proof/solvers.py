@@ -17,6 +17,8 @@ from hlotool.proof.codes import NO_SOLVER
 #: exponent and significand of the floats that bitwuzla's wheels know
 _SORTS = {("5", "11"), ("8", "24"), ("11", "53")}
 _FLOATING = re.compile(r"(?:FloatingPoint|to_fp) (\d+) (\d+)")
+#: what only z3 knows: numbers without bits, and claims about all values
+_NUMBERS = re.compile(r"\b(?:Int|Real|forall)\b")
 #: z3's steps in about a second, and bitwuzla's: how often it asks if it is to stop
 _STEPS, _ASKINGS = 1_000_000, 15_000
 #: processor time that bitwuzla has for them at most, in seconds
@@ -62,7 +64,7 @@ def asked(text: str, unknowns: tuple[str, ...], effort: int = 4) -> Reply:
 
 def _bitwuzla(text: str, unknowns: tuple[str, ...], effort: int) -> Reply:
     bitwuzla = importlib.import_module("bitwuzla")
-    if any(sort not in _SORTS for sort in _FLOATING.findall(text)):
+    if _NUMBERS.search(text) or any(sort not in _SORTS for sort in _FLOATING.findall(text)):
         return Reply(Decision.UNKNOWN)
     terms, options = bitwuzla.TermManager(), bitwuzla.Options()
     options.set(bitwuzla.Option.PRODUCE_MODELS, True)

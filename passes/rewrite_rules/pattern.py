@@ -6,6 +6,7 @@
     reshape(x, shape='[N*N]')                    the result's dimensions; a matrix has N rows and columns
     reduce_add(x, dimensions='{1}')              a reduction by an operation, from 0
     pad(x, scalar(0), padding='1_1x0_0')         other keywords are attributes, as HLO writes them
+    slice(x, slice='{[A:A+B]}')                  a rule for all sizes has capital letters for numbers
 
 Patterns are expressions of Python's grammar, read by its parser and not run.
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hlotool.ops import OPS
@@ -25,10 +26,15 @@ _SYMBOLS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _BINARY = {operator: next(opcode for opcode, record in OPS.items() if record.curve.symbol == symbol)
            for operator, symbol in _SYMBOLS.items()}
 _COMPARISONS = {ast.Lt: "LT", ast.LtE: "LE", ast.Gt: "GT", ast.GtE: "GE", ast.Eq: "EQ", ast.NotEq: "NE"}
+_COMPUTE: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: int.__add__, ast.Sub: int.__sub__, ast.Mult: int.__mul__, ast.FloorDiv: int.__floordiv__}
 #: names of constants that are no number literals of Python
 _CONSTANTS = {"inf", "nan", "true", "false"}
-#: a dimension that is given as a sum or product of N
-_DIMENSION = re.compile(r"\bN\b(?:([*+])(\w+))?")
+#: a size in an attribute, and what is computed of numbers
+_SIZE = re.compile(r"(?<![A-Za-z])[A-Z](?![A-Za-z])")
+_COMPUTED = re.compile(r"[\d()+*/-]*(?:[()+*/]|\d-)[\d()+*/-]*")
+#: an operand of a rule for all sizes
+_OPERAND = re.compile(r"(\w)\[([^\]]*)\](?::(\w+))?")
 
 
 def tree_of(pattern: str) -> ast.expr:
@@ -78,6 +84,22 @@ def module_text(rule: RewriteRule, element_type: str, dims: tuple[int, ...]) -> 
     return rows.text("rule")
 
 
+def operands_of_rule(rule: RewriteRule) -> tuple[tuple[str, tuple[str, ...], str], ...]:
+    """Return the names of a rule's operands, their sizes as the rule writes them, and element types; "": any."""
+    return tuple((name, tuple(s for s in sizes.split(",") if s), kind or "")
+                 for name, sizes, kind in _OPERAND.findall(rule.operands))
+
+
+def sized_module_text(rule: RewriteRule, element_type: str, sizes: Mapping[str, int]) -> str:
+    """Return a module of a rule for all sizes, at some sizes, whose results are both sides."""
+    rows = _Rows(element_type, (), sizes=sizes)
+    for n, (name, dims, kind) in enumerate(operands_of_rule(rule)):
+        rows.lines.append(f"{name} = {kind or element_type}[{','.join(map(rows.named, dims))}] parameter({n})")
+    results = [rows.add(tree_of(text)) for text in (rule.before, rule.after)]
+    rows.lines.append(f"ROOT r = tuple({', '.join(results)})")
+    return rows.text("rule")
+
+
 @dataclass
 class _Rows:
     """The instructions of a module that is being written."""
@@ -86,6 +108,7 @@ class _Rows:
     dims: tuple[int, ...]
     lines: list[str] = field(default_factory=list)
     computations: dict[str, str] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
     _count: int = 0
 
     def text(self, name: str) -> str:
@@ -102,18 +125,24 @@ class _Rows:
         opcode, operands, keywords = parts(node)
         if opcode == "scalar":
             return self._row(f"{self.element_type}[] constant({constant_text(operands[0])})")
+        if opcode == "broadcast" and constant_text(operands[0]) is not None:
+            operands = [ast.Call(ast.Name("truth"), operands, [])]
+        if opcode == "truth":
+            return self._row(f"pred[] constant({constant_text(operands[0])})")
         names = [self.add(o) for o in operands]
         to, shape = (keywords.pop(k, None) for k in ("to", "shape"))
         declared = ""
         if to is not None:
-            declared = f"{self._named(to)}[{','.join(map(str, self.dims))}] "
+            declared = f"{self.named(to)}[{','.join(map(str, self.dims))}] "
         if shape is not None:
-            declared = f"{self.element_type}{self._named(shape)} "
+            kind = "pred" if any("pred[" in line for line in self.lines if line.split(" = ")[0] in names) \
+                else "s32" if opcode == "iota" and self.element_type == "pred" else self.element_type
+            declared = f"{kind}{self.named(shape)} "
         if opcode.startswith("reduce-") and opcode != "reduce-precision":
             names.append(self._row(f"{self.element_type}[] constant(0)"))
             keywords["to_apply"] = self._reducer(opcode.removeprefix("reduce-"))
             opcode = "reduce"
-        told = "".join(f", {k}={self._named(v)}" for k, v in keywords.items())
+        told = "".join(f", {k}={self.named(v)}" for k, v in keywords.items())
         return self._row(f"{declared}{opcode}({', '.join(names)}){told}")
 
     def _row(self, text: str) -> str:
@@ -133,17 +162,31 @@ class _Rows:
                                      f"  ROOT s = {opcode}(a, b)\n}}\n\n")
         return f"{opcode}er"
 
-    def _named(self, text: str) -> str:
-        """Return a keyword's text with the values of T and N."""
+    def named(self, text: str) -> str:
+        """Return a keyword's text with the values of T and of sizes; a matrix has N rows and columns."""
         if text == "T":
             return self.element_type
-        size = self.dims[0]
+        sizes = self.sizes or {"N": self.dims[0]}
+        numbers = _SIZE.sub(lambda m: f"({sizes[m[0]]})" if sizes[m[0]] < 0 else str(sizes[m[0]]), text)
+        return _COMPUTED.sub(lambda m: str(number_of(m[0], {})), numbers.replace(" x ", "x"))
 
-        def value(m: re.Match[str]) -> str:
-            other = size if m[2] == "N" else int(m[2] or 0)
-            return str(size * other if m[1] == "*" else size + other)
 
-        return _DIMENSION.sub(value, text)
+def number_of(text: str, sizes: Mapping[str, int]) -> int:
+    """Return the value of an expression of sizes and whole numbers."""
+    return _number_of(tree_of(text), sizes)
+
+
+def _number_of(node: ast.expr, sizes: Mapping[str, int]) -> int:
+    match node:
+        case ast.Constant(int(value)):
+            return value
+        case ast.Name(name):
+            return sizes[name]
+        case ast.UnaryOp(ast.USub(), inner):
+            return -_number_of(inner, sizes)
+        case ast.BinOp(left, operator, right):
+            return _COMPUTE[type(operator)](_number_of(left, sizes), _number_of(right, sizes))
+    raise ValueError(f"{ast.unparse(node)} is no number")
 
 
 def constant_text(node: ast.expr) -> str | None:

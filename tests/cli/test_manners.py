@@ -111,6 +111,7 @@ REPORTS = {
     "roundtrip": [["MODULE", "-j", "1"]],
     "explain": [["dot", "W103", "P003", "dot.contracting"], ["while"]],
     "ops": [[]],
+    "folds": [[], ["reduce_add(pad", "--prove"]],
     "fmt": [["MODULE", "OTHER"], ["MODULE", "--check"], ["MODULE", "nowhere.hlo"], ["MODULE", "--write"]],
     "convert": [["MODULE"], ["MODULE", "--bytecode"], ["samples/models/sharded_collectives.optimized.hlo"],
                 ["nowhere.hlo"]],
