@@ -21,6 +21,7 @@ from hlotool.bisection.chain_judge import BisectOptions, judge_pairs
 from hlotool.bisection.codes import NO_VERDICT, PASS_IS_WRONG
 from hlotool.bisection.pass_report import FolderRecord, PassRecord, pass_record, sentence, wrapped
 from hlotool.bisection.pass_verdicts import PassVerdict
+from hlotool.diagnostics import agreed
 from hlotool.dumps import Chain, Dump, DumpFolder, DumpReader
 from hlotool.passes.equality import diff
 
@@ -107,7 +108,7 @@ def partings_text(found: Sequence[Parting], alone: Sequence[str]) -> str:
     """Return a paragraph for each module."""
     lines = []
     for each in found:
-        lines.append(f"{each.left.name}: {len(each.pairs)} dumps after the same passes")
+        lines.append(f"{each.left.name}: " + agreed(f"{len(each.pairs)} dumps after the same passes"))
         first, wrong = each.first, each.first_wrong
         if first is None:
             lines.append("  the same after every pass that both have")

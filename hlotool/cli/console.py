@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TextIO
 
-from hlotool.diagnostics import visible, visible_lines, without_commands
+from hlotool.diagnostics import agreed, visible, visible_lines, without_commands
 
 if TYPE_CHECKING:
     from hlotool.diagnostics import Diagnostic
@@ -94,7 +94,7 @@ def _only_show(stream: TextIO) -> None:
 
 def complain(*lines: str) -> None:
     """Lines on standard error; what they quote is shown, whatever it holds."""
-    say("\n".join(map(visible, lines)))
+    say("\n".join(agreed(visible(line)) for line in lines))
 
 
 def say(text: str) -> None:

@@ -24,7 +24,7 @@ from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.option_values import ARGUMENT_KINDS, seconds
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import with_ending, write_beside
-from hlotool.diagnostics import HloError, visible
+from hlotool.diagnostics import HloError, agreed, visible
 from hlotool.ir import Source
 
 if TYPE_CHECKING:
@@ -163,6 +163,6 @@ def _summary(found: NonFinite, guilty: Blame | None, inputs: str, executor: Exec
         parts.append(f"{guilty.executor} and the reference part at {guilty.place}{line}, on {inputs} arguments")
     if parts:
         return "; ".join(parts)
-    masked = f"; {len(found.masked)} instructions make NaN that no result shows" if found.masked else ""
+    masked = agreed(f"; {len(found.masked)} instructions make NaN that no result shows") if found.masked else ""
     beside = f", and {executor.name} agrees with the reference" if executor is not None else ""
     return f"all results are finite on {inputs} arguments{beside}{masked}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from hlotool.cli.console import complain, encoded, renderer, write_bytes
 from hlotool.cli.whole_files import note_read, write_beside
-from hlotool.diagnostics import Diagnostic, Severity, visible
+from hlotool.diagnostics import Diagnostic, Severity, agreed, visible
 from hlotool.diagnostics.formats import Findings, written
 from hlotool.diagnostics.render import counted, summary
 from hlotool.ir import Source
@@ -125,7 +125,7 @@ def _passes(modules: Sequence[Introduced]) -> Iterator[str]:
     for module in modules:
         if module.passes:
             before = counted(module.before, "finding")
-            yield f"{visible(module.module)}: {module.dumps} dumps, {before} before the first pass"
+            yield f"{visible(module.module)}: " + agreed(f"{module.dumps} dumps, {before} before the first pass")
             yield "  introduced  stay  by"
             yield from (f"  {made:>10}  {stay:>4}  {visible(name)}" for name, (made, stay) in module.passes.items())
     if quiet := sum(not module.passes for module in modules):

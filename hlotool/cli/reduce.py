@@ -31,7 +31,7 @@ from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format
 from hlotool.cli.run import add_custom_calls
 from hlotool.cli.whole_files import note_read, require_beside, require_plain, with_ending, write_beside
-from hlotool.diagnostics import Diagnostic, HloError, visible
+from hlotool.diagnostics import Diagnostic, HloError, agreed, visible
 
 if TYPE_CHECKING:
     from hlotool.ir import HloModule
@@ -270,7 +270,8 @@ def record(name: str, test: Interest, found: Reduction) -> ReduceReport:
 def _text(name: str, test: Interest, found: Reduction) -> str:
     """A few lines about a reduction."""
     small = found.candidate
-    lines = [f"{visible(name)}: {found.original.size} -> {small.size} instructions, {visible(test.describe())}",
+    size = agreed(f"{small.size} instructions")
+    lines = [f"{visible(name)}: {found.original.size} -> {size}, {visible(test.describe())}",
              f"  {visible(found.said or found.sign)}",
              f"  the result shows it: {found.last}; the original: {found.first}"]
     if found.is_flaky:

@@ -70,7 +70,7 @@ def require_beside(path: str | Path) -> None:
 def require_plain(path: Path) -> None:
     """Raises HloError (R120) for a link, a pipe or a device at a name that nobody gave, but that follows from one."""
     if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
-        raise _refused(path, "it is no file of its own, and nobody named it", "remove it, or give another name")
+        raise _refused(path, "it is no file of its own, and was not named", "remove it, or give another name")
 
 
 def with_ending(path: Path, ending: str) -> Path:
@@ -135,7 +135,7 @@ def _write_into(path: Path, mode: int, data: bytes) -> None:
             if error.errno != errno.ENXIO or not stat.S_ISFIFO(mode):
                 raise
             if time.monotonic() > until:
-                raise _refused(path, "nobody reads this pipe", "start its reader first") from None
+                raise _refused(path, "no process reads this pipe", "start its reader first") from None
             time.sleep(0.02)
     os.set_blocking(handle, True)
     with os.fdopen(handle, "wb") as out:

@@ -214,11 +214,11 @@ def _heading(report: ConformanceReport) -> str:
     if not totals["collected"]:
         return "There are no cases"
     if unexplained := counts.get(CaseVerdict.UNEXPLAINED, 0):
-        return f"{unexplained} of {totals['finished']} cases fail, and nobody said that they would"
+        return f"{unexplained} of {totals['finished']} cases fail without an expectation"
     said = [(totals["collected"] - totals["finished"], "without a result"),
             (counts.get(CaseVerdict.FLAKY, 0), "that pass now and then"),
             (counts.get(CaseVerdict.UNEXPECTED_PASS, 0), "that pass though they should fail"),
-            (counts.get(CaseVerdict.UNDECIDED, 0), "that nobody can decide")]
+            (counts.get(CaseVerdict.UNDECIDED, 0), "undecided")]
     if told := [f"{count} {what}" for count, what in said if count > 0]:
         return f"{totals['collected']} cases: {', '.join(told)}"
     return f"{totals['finished']} cases: nothing fails that was not expected to"

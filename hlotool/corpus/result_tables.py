@@ -140,7 +140,7 @@ COSTS = Table("costs", "a module, and what running it costs", (
     Column("peak_bytes", "int64", "memory that it needs at once"),
     Column("argument_bytes", "int64", "of that the arguments"),
     Column("result_bytes", "int64", "of that the results"),
-    Column("unknown_loops", "int32", "loops of which nobody can tell how often they run; they count once"),
+    Column("unknown_loops", "int32", "loops with an unknown number of rounds; they count once"),
 ))
 
 PROGRAMS = Table("programs", "a module as StableHLO", (

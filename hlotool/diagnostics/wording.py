@@ -8,17 +8,18 @@ import re
 _NOUNS = {plural: singular for singular, plural in (
     *((noun, noun + "s") for noun in (
         "argument", "array", "attribute", "bit", "block", "bound", "buffer", "byte", "channel", "character",
-        "computation", "device", "dimension", "element", "feature", "group", "instruction", "letter", "level", "member",
-        "number", "one", "operand", "pair", "parameter", "partition", "place", "range", "region",
-        "replica", "result", "row", "scalar", "shape", "sharding", "size", "stride", "tile", "time", "token", "update",
-        "value", "window")),
-    ("axis", "axes"), ("batch", "batches"), ("branch", "branches"), ("entry", "entries"), ("index", "indices"),
+        "case", "computation", "device", "dimension", "dump", "element", "feature", "file", "finding", "group",
+        "instruction", "letter", "level", "member", "module", "number", "one", "operand", "pair", "parameter",
+        "partition", "place", "program", "range", "region", "replica", "result", "round", "row", "scalar", "set",
+        "shape", "sharding", "size", "stride", "tile", "time", "token", "update", "value", "window")),
+    ("axis", "axes"), ("batch", "batches"), ("branch", "branches"), ("class", "classes"), ("loss", "losses"),
+    ("pass", "passes"), ("entry", "entries"), ("index", "indices"),
     ("leaf", "leaves"))}
 _VERBS = {"are": "is", "have": "has", "give": "gives", "take": "takes", "need": "needs", "follow": "follows",
           "match": "matches", "do": "does", "were": "was"}
 #: a 1 that counts: no part of a shape, a range, a name or a larger number
 _ONE = re.compile(
-    r"(there are )?(?<![\w.,:/=+\-\[\]{}()<>#%'\"])1 ((?:[a-z]+ )?)("
+    r"(there are )?(?<!of )(?<![\w.,:/=+\-\[\]{}()<>#%'\"])1 ((?:[a-z]+ )?)("
     + "|".join(sorted(_NOUNS, key=len, reverse=True)) + r")\b(?: (" + "|".join(_VERBS) + r")\b)?")
 
 

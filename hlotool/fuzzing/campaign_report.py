@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, TypedDict
 
-from hlotool.diagnostics import visible
+from hlotool.diagnostics import agreed, visible
 from hlotool.diagnostics.records import plain
 from hlotool.fuzzing.campaign import Tally
 from hlotool.fuzzing.finding_class import ClassRecord, FindingClass
@@ -72,7 +72,7 @@ def campaign_text(tally: Tally) -> str:
         lines.append(f"{len(tally.lost)} batches ended their process: {tally.lost[0]}")
     if tally.is_interrupted:
         lines.append("interrupted: what was found until then")
-    return "\n".join(visible(line) for line in lines)
+    return "\n".join(agreed(visible(line)) for line in lines)
 
 
 def _listed(what: str, counts: Any) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, NamedTuple, TypedDict
 
-from hlotool.diagnostics import CODES, Diagnostic, Severity, at
+from hlotool.diagnostics import CODES, Diagnostic, Severity, agreed, at
 from hlotool.ir import HloModule, Layout, Shape
 from hlotool.passes.lift import Lifted
 from hlotool.stablehlo import codes
@@ -141,7 +141,7 @@ def _table(module: HloModule, losses: Sequence[Loss], places: int) -> Iterator[s
     if not losses:
         yield f"{where}: nothing is lost"
         return
-    yield f"{where}: {len(losses)} losses, {carried} of them carried as attributes"
+    yield f"{where}: " + agreed(f"{len(losses)} losses, {carried} of them carried as attributes")
     for row in _counts(losses):
         some = [loss for loss in losses if loss.code == row["code"]]
         shown = "; ".join(_place(module, loss) for loss in some[:places])

@@ -59,7 +59,7 @@ class Collective:
     source: str
 
     def __str__(self) -> str:
-        runs = "" if self.executions in (0, 1) else f", {self.executions or 'nobody knows how many'} times"
+        runs = "" if self.executions in (0, 1) else f", {self.executions or 'an unknown number of'} times"
         return "".join([
             f"{self.kind} {self.name} of {format_bytes(self.bytes)}",
             f" over {self.axes}" if self.axes else f" over {self.groups}" if self.groups else "",

@@ -47,4 +47,4 @@ def _begin_of_pipe(handle: int, path: str | Path) -> bytes:
         except BlockingIOError:  # a writer is there
             return b""
         time.sleep(_PAUSE)
-    raise TimeoutError(errno.ETIMEDOUT, "nobody writes to this pipe", str(path))
+    raise TimeoutError(errno.ETIMEDOUT, "no process writes to this pipe", str(path))

@@ -235,8 +235,8 @@ OPEN_SHAPES = "sizes that are open (?) count as 1: it costs more, and needs more
 def uncounted(loop: HloInstruction) -> str:
     """Return the reason why a loop of ModuleCost.unknown_loops counts once."""
     if loop.opcode == "while":
-        return "nobody can tell how often it runs; it counts once"
-    return "nobody can tell how often its loops run; they count once"
+        return "its number of rounds is unknown; it counts once"
+    return "the numbers of rounds of its loops are unknown; they count once"
 
 
 def _weight(cost: Cost) -> tuple[int, int]:

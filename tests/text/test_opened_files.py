@@ -108,7 +108,7 @@ def test_a_pipe_is_waited_for_while_somebody_writes_to_it(tmp_path: pathlib.Path
 def test_a_pipe_without_a_writer_is_told(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hlotool.text.named_files._PATIENCE", 0.1)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(HloError, match="nobody writes to this pipe"):
+    with pytest.raises(HloError, match="no process writes to this pipe"):
         bytes_of(tmp_path / "pipe")
 
 
