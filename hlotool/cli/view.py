@@ -4,6 +4,7 @@
     hlotool view before.hlo after.hlo -o page.html     two modules side by side, with what `diff` matches
     hlotool view DUMPS -o page.html                the passes of a folder of dumps as a time line
     hlotool view step.hlo --values values.npz -o page.html    values of `run --trace`, or a record of `isolate`
+    hlotool view step.hlo --values times.csv -o page.html     measured times, or any other data by name, as colours
     hlotool view step.hlo --format dot             for Graphviz; svg: an image; json: for Model Explorer
     hlotool view step.hlo --around add.3 --hops 2 -o near.svg     what is near an instruction, for a README or a report
     hlotool view step.hlo --around add.3 --to tanh.7 -o way.svg   the ways from one instruction to another
@@ -43,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_schema(parser, "hlotool.view:GraphCollection")
     parser.add_argument("--values", metavar="FILE",
                         help="values to show on the page of a module, or of the first of two: an .npz file of "
-                             "`run --trace`, or the JSON of `isolate`")
+                             "`run --trace`, the JSON of `isolate`, or any data by name as CSV (name,value) or JSON")
     parser.add_argument("--boxes", type=whole_number(0), default=None, metavar="N",
                         help="dot and svg: open folds as long as a drawing has at most N boxes; 0: open all (default "
                              "40); --around: boxes at most, 0: all (default 24)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from hlotool.diagnostics.pages import plain
@@ -14,10 +15,10 @@ from hlotool.passes.verify import require_usable
 from hlotool.text import print_value
 from hlotool.view.folding import Fold, fold_computation
 from hlotool.view.neighbourhood import passed_values, returned_values
-from hlotool.view.overlays import Values, costs_of, findings_of, values_of
+from hlotool.view.overlays import Values, columns_of, costs_of, findings_of, values_of
 
 if TYPE_CHECKING:
-    from hlotool.passes.equality import Diff
+    from hlotool.passes.equality import Became, Diff
 
 #: a shape is told in so many characters
 _LONGEST_SHAPE = 200
@@ -89,6 +90,10 @@ def module_record(shown: ViewedModule, values: Values | None = None, *, lints: b
     if values is not None:
         lines, states = values_of(values, module, numbers)
         record["values"] = [[n, states[n], [plain(line) for line in found]] for n, found in lines.items()]
+        columns, lost = columns_of(values, module, numbers)
+        record["columns"] = [[plain(heading), is_number, [[n, plain(v) if isinstance(v, str) else v] for n, v in rows]]
+                             for heading, is_number, rows in columns]
+        record["lost"] = lost
     return record
 
 
@@ -109,6 +114,30 @@ def match_record(left: ViewedModule, right: ViewedModule, found: Diff) -> dict[s
                      [[p.name, _short(plain(p.left)), _short(plain(p.right))] for p in c.parts]]
                     for c in found.changes if c.left is not None and c.right is not None],
         "header": [[p.name, _short(plain(p.left)), _short(plain(p.right))] for p in found.header],
+    }
+
+
+def fates_record(left: ViewedModule, right: ViewedModule, found: Became) -> dict[str, Any]:
+    """Return the record of a program and its optimised form: the fate of each operation, and what went into fusions.
+
+    Parameters of the entries are pairs by their numbers; constants and other operations that are free have no fate.
+    """
+    partners = dict(zip(left.module.entry.parameters(), right.module.entry.parameters(), strict=False))
+    partners |= {i: stand_for_it[0] for i, (_, stand_for_it) in found.places.items() if stand_for_it}
+    fused_by = {i: call for call in right.module.find_all("fusion") for c in call.called_computations()
+                for i in c.instructions}
+    went_into: dict[HloInstruction, list[int]] = {}
+    for instruction, (_, stand_for_it) in found.places.items():
+        for fusion in dict.fromkeys(fused_by[i] for i in stand_for_it if i in fused_by):
+            went_into.setdefault(fusion, []).append(left.numbers[instruction])
+    steps = [right.numbers[partners[i]] - n if i in partners else None for n, i in enumerate(left.instructions)]
+    return {
+        "summary": plain(f"{PurePath(right.name).name} is {PurePath(left.name).name} optimised. {found.summary()}"),
+        "partner": [-1 if step is None else _distance(step) for step in steps],
+        "removed": [], "changed": [], "header": [], "added": sorted(right.numbers[i] for i in found.added),
+        "fates": [[left.numbers[i], fate, [right.numbers[o] for o in stand_for_it]]
+                  for i, (fate, stand_for_it) in found.places.items()],
+        "into": [[right.numbers[fusion], sorted(parts)] for fusion, parts in went_into.items()],
     }
 
 

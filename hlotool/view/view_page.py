@@ -17,7 +17,7 @@ from hlotool.ir import HloModule
 from hlotool.passes.cost import peak_memory
 from hlotool.view.codes import NO_VALUES
 from hlotool.view.overlays import Values
-from hlotool.view.page_data import ViewedModule, match_record, module_record, step_counts, viewed
+from hlotool.view.page_data import ViewedModule, fates_record, match_record, module_record, step_counts, viewed
 
 if TYPE_CHECKING:  # one module needs neither, and what they need in turn is much
     from hlotool.dumps import Chain, Dump, DumpReader
@@ -47,22 +47,26 @@ def pair_page(names: Sequence[str], modules: Sequence[HloModule], values: Values
               ) -> str:
     """Return the page of two modules beside each other, with what `diff` matches; values are those of the first.
 
+    Of a program and its optimised form it tells the fate of each operation, and for each fusion what went into it.
+
     Raises HloError (R150) for values of which none is of an instruction of the first.
     """
-    from hlotool.passes.equality import diff
+    from hlotool.passes.equality import became, diff, is_optimised
 
     left, right = (viewed(name, module) for name, module in zip(names, modules, strict=True))
     records = module_record(left, values, lints=lints), module_record(right, lints=lints)
     _require_values(records[0])
     blocks = [_module_block(n, shown, record)
               for n, (shown, record) in enumerate(zip((left, right), records, strict=True))]
-    blocks.append(_block("match-0", match_record(left, right, diff(left.module, right.module))))
+    is_compiled = is_optimised(right.module) and not is_optimised(left.module)
+    blocks.append(_block("match-0", fates_record(left, right, became(left.module, right.module)) if is_compiled else
+                         match_record(left, right, diff(left.module, right.module))))
     titles = [(shown.module.name, shown.name) for shown in (left, right)]
     return _page(titles, {"modules": [0, 1]}, blocks)
 
 
 def _require_values(record: dict[str, Any]) -> None:
-    if record.get("values") == []:
+    if record.get("values") == [] == record["columns"]:
         raise HloError([Diagnostic(NO_VALUES, f"none of the values is of an instruction of {record['name']}",
                                    filename=record["name"], help="are they of another module?")])
 
@@ -189,6 +193,8 @@ def _verdict(shown: ViewedModule, record: dict[str, Any]) -> str:
         counts = Counter(row[1] for row in record["findings"])
         told = [_many(counts[s], s, "info" if s == "info" else "") for s in ("error", "warning", "info") if counts[s]]
         parts.append(", ".join(told) or "no findings")
+    if lost := record.get("lost"):
+        parts.append(f"{_many(lost, 'name')} of the values {'is that' if lost == 1 else 'are those'} of no instruction")
     return "; ".join(parts)
 
 

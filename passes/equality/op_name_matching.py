@@ -40,11 +40,16 @@ class Became:
     new: Counter[str] = field(default_factory=Counter)
     #: fusions of the second module
     fusions: int = 0
+    #: the fate of each operation of the first module, and the operations of the second that stand for it
+    places: dict[HloInstruction, tuple[str, tuple[HloInstruction, ...]]] = field(default_factory=dict)
+    #: operations of the second module that replace none of the first
+    added: list[HloInstruction] = field(default_factory=list)
     #: an example of each fate and opcode: the instruction's name and its op_name
     examples: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
-    def count(self, fate: str, instruction: HloInstruction) -> None:
+    def count(self, fate: str, instruction: HloInstruction, *stand_for_it: HloInstruction) -> None:
         """Count an operation of the first module under a fate."""
+        self.places[instruction] = fate, stand_for_it
         self.fates[fate][instruction.opcode] += 1
         self.examples.setdefault((fate, instruction.opcode), (instruction.name, op_name(instruction)))
 
@@ -84,17 +89,17 @@ def became(before: HloModule, after: HloModule) -> Became:
     pairing = Pairing([i for i, _ in _work(before)], list(is_fused))
     pairing.pair(lambda i: (i.opcode, op_name(i)), lambda i: [(i.opcode, n) for n in there.full(op_name(i))])
     for instruction, partner in pairing.partner.items():
-        found.count("fused" if is_fused[partner] else "kept", instruction)
+        found.count("fused" if is_fused[partner] else "kept", instruction, partner)
     rest = {i: there.under(op_name(i)) for i in pairing.rest(0)}
     pairing.pair(_likeness, lambda i: () if rest[i] or i.opcode == "call" else (_likeness(i),))
     for instruction, others in rest.items():
         if instruction.opcode == "call":
             found.count("inlined", instruction)
         elif others:
-            found.count("rewritten", instruction)
-            found.rewritten[f"{instruction.opcode} -> {_listed(others)}"] += 1
+            found.count("rewritten", instruction, *others)
+            found.rewritten[f"{instruction.opcode} -> {_listed(Counter(o.opcode for o in others))}"] += 1
         elif (alike := pairing.partner.get(instruction)) is not None:
-            found.count("fused" if is_fused[alike] else "kept", instruction)
+            found.count("fused" if is_fused[alike] else "kept", instruction, alike)
         else:
             found.count("not found", instruction)
     known = {n for i in pairing.members[0] for n in there.full(op_name(i))}
@@ -103,21 +108,22 @@ def became(before: HloModule, after: HloModule) -> Became:
             found.fusions += 1
         elif instruction not in pairing.taken and op_name(instruction) not in known:
             found.new[instruction.opcode] += 1
+            found.added.append(instruction)
     return found
 
 
 class _OpNames:
-    """The op_names of the second module, and the opcodes of the operations that have each."""
+    """The op_names of the second module, and the operations that have each."""
 
     def __init__(self, module: HloModule) -> None:
-        self._under: dict[str, Counter[str]] = defaultdict(Counter)
+        self._under: dict[str, list[HloInstruction]] = defaultdict(list)
         #: op_names by their last part: a call that is inlined puts its own before those of what it calls
         self._endings: dict[str, list[str]] = defaultdict(list)
         for instruction, _ in _work(module):
             if name := op_name(instruction):
                 if name not in self._under:
                     self._endings[name.rpartition("/")[2]].append(name)
-                self._under[name][instruction.opcode] += 1
+                self._under[name].append(instruction)
 
     def full(self, name: str) -> list[str]:
         """Return the op_names that an op_name of the first module may have become."""
@@ -125,9 +131,9 @@ class _OpNames:
             return [name] if name else []
         return [n for n in self._endings.get(name.rpartition("/")[2], ())[:64] if n.endswith(f"/{name}")]
 
-    def under(self, name: str) -> Counter[str]:
-        """Return the opcodes under an op_name of the first module."""
-        return sum((self._under[n] for n in self.full(name)), Counter[str]())
+    def under(self, name: str) -> list[HloInstruction]:
+        """Return the operations under an op_name of the first module."""
+        return [i for n in self.full(name) for i in self._under[n]]
 
 
 def _work(module: HloModule) -> Iterator[tuple[HloInstruction, bool]]:

@@ -18,7 +18,7 @@ import hlotool
 from hlotool.cli import main
 from hlotool.cli.report_format import schema_text
 from hlotool.diagnostics import HloError
-from hlotool.passes.equality import diff
+from hlotool.passes.equality import became, diff
 from hlotool.view import (
     DEFAULT_BOXES,
     Values,
@@ -30,7 +30,7 @@ from hlotool.view import (
     read_values,
     viewed,
 )
-from hlotool.view.page_data import match_record, module_record
+from hlotool.view.page_data import fates_record, match_record, module_record
 
 MODELS = pathlib.Path(__file__).parents[2] / "samples" / "models"
 STEP = MODELS / "mlp_train_step.optimized.hlo"
@@ -120,6 +120,36 @@ def test_pairs_of_a_diff_cover_what_it_matched() -> None:
     assert [[p[0] for p in parts] for _, _, parts in record["changed"]] == [["opcode"]]
 
 
+BEFORE = """HloModule before
+ENTRY e { p = f32[4] parameter(0), metadata={op_name="p"}
+  a = f32[4] multiply(p, p), metadata={op_name="f/mul"}  b = f32[4] tanh(a), metadata={op_name="f/tanh"}
+  c = f32[4] add(b, p), metadata={op_name="f/add"}  d = f32[4] sine(c), metadata={op_name="f/sin"}
+  ROOT r = f32[4] negate(d), metadata={op_name="f/neg"} }
+"""
+AFTER = """HloModule after, is_scheduled=true
+fused { q = f32[4] parameter(0)  m = f32[4] multiply(q, q), metadata={op_name="f/mul"}
+  ROOT t = f32[4] tanh(m), metadata={op_name="f/tanh"} }
+ENTRY e { p.1 = f32[4] parameter(0)  fusion = f32[4] fusion(p.1), kind=kLoop, calls=fused, metadata={op_name="f/tanh"}
+  s = f32[4] add(fusion, p.1), metadata={op_name="f/add"}  k = f32[4] cosine(s), metadata={op_name="f/sin"}
+  ROOT w = f32[4] copy(k) }
+"""
+
+
+def test_a_fusion_lists_what_went_into_it() -> None:
+    left, right = viewed("a", hlotool.parse(BEFORE)), viewed("b", hlotool.parse(AFTER))
+    record = fates_record(left, right, became(left.module, right.module))
+    names = [i.name for i in left.instructions], [i.name for i in right.instructions]
+    assert {names[0][n]: (fate, [names[1][o] for o in others]) for n, fate, others in record["fates"]} == {
+        "a": ("fused", ["m"]), "b": ("fused", ["t"]), "c": ("kept", ["s"]), "d": ("rewritten", ["k"]),
+        "r": ("not found", [])}
+    assert [(names[1][n], [names[0][k] for k in parts]) for n, parts in record["into"]] == [("fusion", ["a", "b"])]
+    assert [names[1][n] for n in record["added"]] == ["w"]
+    partners = {names[0][n]: names[1][n + (step if step >= 0 else step + 1)]
+                for n, step in enumerate(record["partner"]) if step != -1}
+    assert partners == {"p": "p.1", "a": "m", "b": "t", "c": "s", "d": "k"}
+    assert record["summary"].startswith("b is a optimised. 5 operations: 1 kept, 2 fused")
+
+
 def test_pairs_of_equal_modules_are_in_order() -> None:
     module, other = hlotool.read(str(STEP)), hlotool.read(str(STEP))
     pairs = diff(module, other).pairs()
@@ -158,13 +188,53 @@ def test_values_of_a_trace_and_of_isolate(tmp_path: pathlib.Path, capsys: pytest
     assert main(["view", str(module), "--values", str(blamed), "-o", str(page)]) == 0
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"a": 1}', b"\x93NUMPY", b"PK\x03\x04", b"[" * 100_000])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b'{"a": [1]}', b"[1, 2]", b"name\n", b"alone\n1\n",
+                                     b"\xff\xfe,1", b"\x93NUMPY", b"PK\x03\x04", b"[" * 100_000])
 def test_files_of_values_that_are_none(content: bytes, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "values"
     file.write_bytes(content)
     with pytest.raises(HloError) as error:
         read_values(str(file))
     assert error.value.diagnostics[0].code in ("R110", "R150")
+
+
+@pytest.mark.parametrize(("name", "text", "columns"), [
+    ("t.csv", "name,time_us,unit\nx,1.5,a\nlast,2,b\n",
+     {"time_us": {"x": 1.5, "last": 2}, "unit": {"x": "a", "last": "b"}}),
+    ("t.csv", "x,1.5\n%last,-2e3\n", {"t": {"x": 1.5, "%last": -2000}}),
+    ("t.csv", "x,1,2\nlast,3,\n", {"column 2": {"x": 1, "last": 3}, "column 3": {"x": 2}}),
+    ("t.tsv", 'instruction\tstage\n"x"\tfirst, second\n', {"stage": {"x": "first, second"}}),
+    ("t.csv", "op;cost\nx;nan\nlast;1\n", {"cost": {"x": "nan", "last": "1"}}),
+    ("t.csv", "\ufeffx,1\n\nlast,2", {"t": {"x": 1, "last": 2}}),
+    ("t.json", '{"x": 1.5, "last": 2, "other": null}', {"t": {"x": 1.5, "last": 2}}),
+    ("t.json", '[{"name": "x", "ms": 1, "unit": "a"}, {"name": "last", "ms": 2}]',
+     {"ms": {"x": 1, "last": 2}, "unit": {"x": "a"}}),
+    ("t.jsonl", '{"name": "x", "ms": 1}\n{"name": "last", "ms": 2}\n', {"ms": {"x": 1, "last": 2}}),
+])
+def test_data_of_other_programs(name: str, text: str, columns: dict[str, dict[str, float | str]], tmp_path: pathlib.Path
+                                ) -> None:
+    file = tmp_path / name
+    file.write_text(text, "utf-8")
+    found = read_values(str(file))
+    assert found.columns == columns
+    shown = viewed("m", hlotool.parse(SCOPED))
+    record = module_record(shown, found)
+    assert [[heading, {shown.instructions[n].name for n, _ in rows}] for heading, _, rows in record["columns"]] == [
+        [heading, {n.removeprefix("%") for n in column}] for heading, column in columns.items()]
+    assert record["lost"] == 0
+
+
+def test_names_of_data_that_no_instruction_has_are_counted() -> None:
+    shown = viewed("m", hlotool.parse(SHARED))
+    values = Values(columns={"t": {"sum/x": 1.0, "even/x": 2.0, "y": 3.0, "gone": 4.0, "e/c": 5.0}})
+    record = module_record(shown, values)
+    parents = shown.module.parents()
+    ((heading, is_number, rows),) = record["columns"]
+    assert (heading, is_number, record["lost"]) == ("t", True, 2)
+    assert [(parents[shown.instructions[n]].name, v) for n, v in rows] == [("sum", 1.0), ("even", 2.0), ("e", 5.0)]
+    assert "2 names of the values are those of no instruction" in module_page("m", hlotool.parse(SHARED), values)
+    with pytest.raises(HloError):
+        module_page("m", hlotool.parse(SHARED), Values(columns={"t": {"gone": 1.0}}))
 
 
 def test_values_under_names_that_no_instruction_has_are_passed_over() -> None:

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from browser_pages import Opened, browser, violations
+from test_drawings import AFTER, BEFORE
 from test_neighbourhood import CHAIN, wide
 from test_view_in_browser import SCOPED
 
 import hlotool
-from hlotool.view import around, between, module_page, pair_page
+from hlotool.view import Values, around, between, module_page, pair_page
 
 MODELS = pathlib.Path(__file__).parents[2] / "samples" / "models"
 LARGE = pathlib.Path(__file__).parents[3] / "shared" / "corpus" / "modules"
@@ -287,3 +288,31 @@ def test_titles_name_the_module_and_the_file(opened: Any) -> None:
     assert page.inner_text("h1").startswith("jit_step")
     two = opened(pair_page(["a/one.hlo", "b/two.hlo"], [hlotool.parse(SCOPED), hlotool.parse(SCOPED)]))
     assert two.title() == "scoped (one.hlo and two.hlo) · hlotool view"
+
+
+def test_data_of_other_programs_are_colours(opened: Any) -> None:
+    values = Values(columns={"time_us": {"last": 4.0, "exponential.3.2": 2.5}, "unit": {"last": "mxu", "x": "host"}})
+    page = opened(module_page("scoped.hlo", hlotool.parse(SCOPED), values))
+    assert page.input_value("#colour") == "data time_us"
+    assert "time_us" in page.inner_text("#legend")
+    assert page.locator('.box[aria-label^="last,"]').get_attribute("aria-label").endswith(", 4")
+    page.click("#fold")
+    assert "2.5" in page.locator(".box.fold").first.get_attribute("aria-label")
+    page.select_option("#colour", "data unit")
+    assert "mxu" in page.inner_text("#legend")
+    page.locator('.box[aria-label^="last,"]').click()
+    assert "time_us\n4\n" in page.inner_text("#facts")
+    assert violations(page) == []
+
+
+def test_a_program_beside_its_optimised_form(opened: Any) -> None:
+    page = opened(pair_page(["before", "after"], [hlotool.parse(BEFORE), hlotool.parse(AFTER)]), anchor="#@fusion")
+    facts = page.inner_text("#facts")
+    assert "What went into it (2)" in facts and "multiply" in facts
+    assert page.locator('.box[aria-label*="from 2 operations"]').count() == 1
+    page.locator("#facts .jump", has_text="a").first.click()
+    assert page.inner_text("#details-heading") == "a"
+    assert "Fused" in page.inner_text("#facts") and "as m in fusion" in page.inner_text("#facts")
+    page.locator('.box[aria-label^="r,"]').click()
+    assert "Not found" in page.inner_text("#facts")
+    assert violations(page) == []

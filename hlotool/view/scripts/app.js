@@ -256,8 +256,9 @@ class App {
   }
 
   showColours(modules, match) {
-    const found = Object.entries(OVERLAYS).filter(([, overlay]) => modules.some(module => overlay.has(module, match)));
-    const wanted = match ? "differences" : modules.some(m => m.valueLines.size) && !this.wasSet ? "values" : this.colour;
+    this.overlays = overlaysOf(modules);
+    const found = Object.entries(this.overlays).filter(([, overlay]) => modules.some(module => overlay.has(module, match)));
+    const wanted = match ? "differences" : this.wasSet ? this.colour : modules.some(m => m.valueLines.size) ? "values" : found.find(([name]) => name.startsWith("data "))?.[0] || this.colour;
     this.wasSet = true;
     this.colour = found.some(([name]) => name === wanted) ? wanted : found[0][0];
     byId("colour").replaceChildren(...found.map(([name, overlay]) => {
@@ -269,7 +270,7 @@ class App {
   }
 
   showLegend() {
-    byId("legend").replaceChildren(...OVERLAYS[this.colour].legend(this.panes.at(-1)).map(([kind, text]) => {
+    byId("legend").replaceChildren(...this.overlays[this.colour].legend(this.panes.at(-1)).map(([kind, text]) => {
       const row = element("li"), mark = element("i", undefined, kind);
       mark.setAttribute("aria-hidden", "true");
       row.append(mark, text);

@@ -67,6 +67,10 @@ class Details {
     // Beside two modules the values are those of the first.
     const named = panes.flatMap(p => [...p.module.valueLines].filter(([, v]) => v.state !== "finite").map(([n, v]) => [p, n, v]));
     parts.push(...this.list("Values that are not finite, or wrong", named, ([p, n, v]) => [this.jump(p, n), ` ${v.lines[0]}`]));
+    for (const p of panes) for (const [heading, { rows, isNumber }] of p.module.data) if (isNumber) {
+      const largest = [...rows].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 10);
+      parts.push(...this.list(`Largest by ${heading}`, largest, ([n, value]) => [this.jump(p, n), ` ${value}`]));
+    }
     const dearest = m.costs.toSorted((a, b) => b[2] + b[3] - a[2] - a[3]).slice(0, 10).filter(row => row[2] + row[3]);
     parts.push(...this.list("Most arithmetic", dearest.map(row => [this.jump(pane, row[0]),
       ` ${amount(row[2] + row[3])}${row[1] > 1 ? ` in ${row[1]} runs` : ""} (${share(row[2] + row[3], whole)})`])));
@@ -82,6 +86,13 @@ class Details {
     parts.push(...this.list("Header", match.header.map(([name, a, b]) => `${name}: ${a || "absent"} → ${b || "absent"}`)));
     const rows = [...match.changed.map(([n, , p]) => [left, n, ` ~ ${p.map(([name]) => name).join(", ")}`]),
       ...match.removed.map(n => [left, n, " removed"]), ...match.added.map(n => [right, n, " added"])];
+    if (match.fates.size) {
+      const shown = [...match.fates].filter(([, { fate }]) => fate === "rewritten" || fate === "not found");
+      parts.push(...this.list(`Rewritten or not found (${shown.length})`, shown, ([n, { fate }]) => [this.jump(left, n), ` ${fate}`]));
+      parts.push(...this.list(`Fusions (${match.into.size})`, [...match.into], ([n, into]) => [this.jump(right, n), ` from ${into.length} operation${into.length === 1 ? "" : "s"}`]));
+      parts.push(...this.list(`New (${match.added.length})`, match.added, n => this.jump(right, n)));
+      return parts;
+    }
     parts.push(...this.list(`Differences (${rows.length})`, rows, ([pane, n, text]) => [this.jump(pane, n), text]));
     return parts;
   }
@@ -98,6 +109,12 @@ class Details {
     return parts;
   }
 
+  /* An operation of the optimised form, and the fusion that holds it. */
+  stand(pane, n) {
+    const caller = pane.module.callers().get(pane.module.computationOf(n));
+    return ["as ", this.jump(pane, n), ...(caller === undefined ? [] : [" in ", this.jump(pane, caller)])];
+  }
+
   instruction(pane, n) {
     const m = pane.module, cost = m.costOf.get(n), line = m.lines[n];
     const computation = m.computations[m.computationOf(n)], caller = m.callers().get(m.computationOf(n));
@@ -105,12 +122,15 @@ class Details {
     const between = called.flatMap((button, k) => k ? [", ", button] : [button]);
     const parts = [this.facts([["operation", m.opcodes[m.opcode[n]]], ["shape", m.shapes[m.shape[n]]], ["scope", m.scopes[m.scope[n]]],
       ["source", m.sources[m.source[n]]], ["computation", caller === undefined ? computation[0] : [`${computation[0]}, called by `, this.jump(pane, caller)]],
-      ["calls", called.length ? between : ""], ["attributes", m.attributes(n).replace(/^[\s,]+/, "").slice(0, MOST_ATTRIBUTES)], ["line", String(line)], ["sharding", m.shardings.get(n)],
+      ["calls", called.length ? between : ""], ["attributes", m.attributes(n).replace(/^[\s,]+/, "").slice(0, MOST_ATTRIBUTES)], ["line", String(line)], ["sharding", m.shardings.get(n)], ...[...m.data].map(([heading, { rows }]) => [heading, rows.has(n) ? String(rows.get(n)) : ""]),
       ["cost", cost ? `${amount(cost[2])} flops, ${amount(cost[3])} functions, ${amount(cost[4], "B")} read, ${amount(cost[5], "B")} written${cost[1] !== 1 ? `, in ${cost[1].toLocaleString("en")} runs` : ""}` : ""]])];
     const state = pane.match?.state[pane.side].get(n), partner = pane.match?.partners[pane.side].get(n);
     if (pane.match) {
       const other = this.app.panes[1 - pane.side];
-      parts.push(...this.list(state ? `Difference: ${state}` : "No difference", [
+      const fate = pane.side ? undefined : pane.match.fates.get(n), into = pane.side ? pane.match.into.get(n) : undefined;
+      if (fate) parts.push(...this.list(`${fate.fate[0].toUpperCase()}${fate.fate.slice(1)}`, fate.others.length ? fate.others : [null], k => k === null ? FATES[fate.fate][2] : this.stand(other, k)));
+      else if (into) parts.push(...this.list(`What went into it (${into.length})`, into, k => [this.jump(other, k), ` ${other.module.opcodes[other.module.opcode[k]]} ${other.module.shapes[other.module.shape[k]]}`]));
+      else parts.push(...this.list(state ? `Difference: ${state}` : "No difference", [
         ...(partner !== undefined ? [["stands for ", this.jump(other, partner)]] : []),
         ...(pane.match.parts[pane.side].get(n) || []).map(([name, a, b]) => `${name}: ${a || "absent"} → ${b || "absent"}`)]));
     }

@@ -75,7 +75,8 @@ class Pane {
     this.module = module;
     this.match = match;
     this.matchKey = matchKey;
-    this.title.textContent = module.name;
+    this.title.textContent = baseName(module.name);
+    this.title.title = module.name;
     this.scroller.setAttribute("aria-label", `Graph of ${module.name}`);
     if (isNew) {
       this.root = module.entry;
@@ -178,7 +179,7 @@ class Pane {
   }
 
   lookOf(item) {
-    const overlay = OVERLAYS[this.app.colour];
+    const overlay = this.app.overlays[this.app.colour];
     return item.fold === undefined ? overlay.instruction(this, item.instruction) : overlay.fold(this, item.fold);
   }
 
@@ -275,8 +276,8 @@ class Pane {
   /* Boxes without edges, in rows. */
   rows(cells, width) {
     let x = 0, y = 0, high = 0, w = 0;
-    for (const cell of cells) {
-      if (x && x + cell.w > width) { x = 0; y += high + 12; high = 0; }
+    for (const [k, cell] of cells.entries()) {
+      if (x && (x + cell.w > width || cell.isOpen || cells[k - 1].isOpen)) { x = 0; y += high + 12; high = 0; }
       cell.x = x; cell.y = y;
       x += cell.w + 12;
       w = Math.max(w, x - 12);
@@ -549,3 +550,6 @@ function port(ports, source, pin) {
   if (!ports.has(source)) ports.set(source, { w: 0, h: 0, pin });
   return ports.get(source);
 }
+
+/* A path without its folders. */
+function baseName(path) { return path.replace(/^.*[/\\](?=.)/, ""); }

@@ -57,7 +57,7 @@ class Module {
   }
 
   constructor(number, record) {
-    const { operands, arity, line, calls, costs, sharding, values, passed, returned, ...plain } = seen(record);
+    const { operands, arity, line, calls, costs, sharding, values, columns, passed, returned, ...plain } = seen(record);
     Object.assign(this, plain, { costs });
     this.number = number;
     this.count = record.names.length;
@@ -75,6 +75,8 @@ class Module {
     for (const finding of record.findings || [])
       if (finding[0] >= 0) this.byInstruction.set(finding[0], [...(this.byInstruction.get(finding[0]) || []), finding]);
     this.valueLines = new Map((values || []).map(([n, state, lines]) => [n, { state, lines }]));
+    this.data = new Map((columns || []).map(([heading, isNumber, rows]) => [heading, { isNumber, rows: new Map(rows), kinds: isNumber ? null : kindsOf(rows.map(row => row[1])),
+      largest: isNumber ? rows.reduce((most, row) => Math.max(most, Math.abs(row[1])), 0) : 0 }]));
     this.costOf = new Map(costs.map(row => [row[0], row]));
     this.passedFrom = grouped(passed.map(([source, parameter]) => [parameter, source]));
     this.passedTo = grouped(passed);
@@ -242,6 +244,18 @@ class Module {
     return this.columns.get(key);
   }
 
+  /* The sum over the instructions of each fold. */
+  summed(name, rows) {
+    const key = `sum ${name}`;
+    if (!this.columns.has(key)) {
+      const found = new Float64Array(this.folds.length);
+      for (const [n, value] of rows) found[this.fold[n]] += value;
+      for (let f = this.folds.length - 1; f >= 0; f--) if (this.parents[f] >= 0) found[this.parents[f]] += found[f];
+      this.columns.set(key, found);
+    }
+    return this.columns.get(key);
+  }
+
   /* How many instructions of each fold have a property, by a test of the instruction. */
   counted(name, test) {
     const key = `count ${name}`;
@@ -364,6 +378,14 @@ class Match {
     });
     for (const n of record.removed) this.state[0].set(n, "removed");
     for (const n of record.added) this.state[1].set(n, "added");
+    // Of a program and its optimised form: what became of each operation, and what went into each fusion.
+    this.fates = new Map((record.fates || []).map(([n, fate, others]) => [n, { fate, others }]));
+    this.into = new Map(record.into || []);
+    for (const [n, { fate }] of this.fates) if (fate !== "kept") this.state[0].set(n, fate);
+    for (const [n, parts] of this.into) {
+      this.state[1].set(n, "fusion");
+      if (!this.partners[1].has(n)) this.partners[1].set(n, parts.at(-1));
+    }
     this.parts = [new Map(), new Map()];
     for (const [left, right, parts] of record.changed) {
       this.state[0].set(left, "changed"); this.state[1].set(right, "changed");

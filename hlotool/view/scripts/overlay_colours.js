@@ -10,6 +10,10 @@ const FAMILIES = [
   ["constants and random numbers", /^(constant|rng.*)$/],
   ["parameters", /^parameter$/],
 ];
+/* What became of an operation, or where an instruction comes from: the number of its colour, its mark, its meaning. */
+const STATES = { changed: [6, "~", "changed (~), also inside of what is called"], removed: [5, "−", "removed (−)"], added: [3, "+", "added (+)"] };
+const FATES = { fused: [1, "fused", "fused"], rewritten: [6, "rewritten", "other operations stand for it"], inlined: [4, "inlined", "inlined"], "not found": [5, "not found", "not found: folded, merged or superfluous"],
+  fusion: [1, "fusions", "a fusion, which lists what went into it"], added: [3, "new", "new"] };
 const SEVERITIES = ["error", "warning", "info"];
 
 function family(opcode) {
@@ -94,19 +98,21 @@ const OVERLAYS = {
   differences: {
     label: "by differences", has: (_, match) => Boolean(match),
     instruction(pane, n) {
-      const state = pane.match?.state[pane.side].get(n);
-      if (state) return differenceLook(state);
-      return inside(pane, pane.matchKey, has.difference(pane)).has(n) ? { ...differenceLook("changed"), badge: "changed inside" } : {};
+      const state = pane.match?.state[pane.side].get(n), parts = pane.match?.into.get(n)?.length;
+      if (state === "fusion" && pane.side) return { ...differenceLook(pane, state), badge: `from ${parts} operation${parts === 1 ? "" : "s"}` };
+      if (state) return differenceLook(pane, state);
+      return inside(pane, pane.matchKey, has.difference(pane)).has(n) ? { ...differenceLook(pane, pane.match.fates.size ? "fused" : "changed"), badge: pane.match.fates.size ? "" : "changed inside" } : {};
     },
     fold(pane, f) {
-      const counts = ["changed", "removed", "added"].map(state =>
+      const states = statesOf(pane), counts = Object.keys(states).map(state =>
         [state, pane.module.counted(`${pane.matchKey} ${state}`, n => pane.match?.state[pane.side].get(n) === state)[f]])
         .filter(([, count]) => count);
       const within = counts.length ? 0 : countedInside(pane, pane.matchKey, has.difference(pane), f);
-      if (within) return { ...differenceLook("changed"), badge: `${within} changed inside` };
-      return counts.length ? { ...differenceLook(counts[0][0]), badge: counts.map(([s, c]) => `${{ changed: "~", removed: "−", added: "+" }[s]}${c}`).join(" ") } : {};
+      if (within) return { ...differenceLook(pane, "changed"), badge: `${within} changed inside` };
+      const text = ([state, count]) => pane.match.fates.size ? `${count} ${states[state][1]}` : `${states[state][1]}${count}`;
+      return counts.length ? { ...differenceLook(pane, counts[0][0]), badge: counts.map(text).join(pane.match.fates.size ? ", " : " ") } : {};
     },
-    legend: () => [["k6", "changed (~), also inside of what is called"], ["k5", "removed (−)"], ["k3", "added (+)"]],
+    legend: pane => Object.values(statesOf(pane)).map(([kind, , meaning]) => [`k${kind}`, meaning]),
   },
 };
 
@@ -129,7 +135,11 @@ function severityLook(severity, count) {
   return { kind: { error: 5, warning: 6, info: 1 }[severity], badge: `${count} ${severity}`, badgeClass: severity };
 }
 function valueLook(state) { return state ? { kind: { wrong: 5, nan: 2, infinity: 2, finite: 3 }[state], badge: state === "finite" ? "" : state } : {}; }
-function differenceLook(state) { return state ? { kind: { changed: 6, removed: 5, added: 3 }[state], badge: state } : {}; }
+function statesOf(pane) { return pane.match?.fates.size ? FATES : STATES; }
+function differenceLook(pane, state) {
+  const [kind, word] = statesOf(pane)[state] || STATES.changed;
+  return { kind, badge: pane.match.fates.size ? word : state };
+}
 
 function heat(label, index, meaning, unit) {
   const look = (value, whole) => value ? { heat: Math.sqrt(value / (whole || 1)), badge: `${amount(value, unit)} (${share(value, whole)})` } : {};
@@ -141,13 +151,46 @@ function heat(label, index, meaning, unit) {
   };
 }
 
+/* The overlays of a page: those above, and one for each column of data that it was given. */
+function overlaysOf(modules) {
+  const headings = new Set(modules.flatMap(module => [...module.data.keys()]));
+  return { ...OVERLAYS, ...Object.fromEntries([...headings].map(heading => [`data ${heading}`, dataOverlay(heading)])) };
+}
+
+function dataOverlay(heading) {
+  const name = `data ${heading}`, column = pane => pane.module.data.get(heading) || { rows: new Map(), isNumber: true };
+  const number = value => String(Number(value.toPrecision(4)));
+  const look = (pane, value, count) => ({ heat: Math.sqrt(Math.abs(value) / (column(pane).largest || 1)), badge: count > 1 ? `${number(value)} in ${count}` : number(value) });
+  return {
+    label: `by ${heading}`, has: module => module.data.has(heading),
+    instruction(pane, n) {
+      const { rows, isNumber, kinds } = column(pane), value = rows.get(n);
+      if (value === undefined) return inside(pane, name, at => rows.has(at)).has(n) ? { badge: "known inside" } : {};
+      return isNumber ? look(pane, value, 1) : { kind: kinds.get(value), badge: value };
+    },
+    fold(pane, f) {
+      const { rows, isNumber } = column(pane), counts = pane.module.counted(name, n => rows.has(n))[f];
+      return !counts ? {} : isNumber ? look(pane, pane.module.summed(name, rows)[f], counts) : { badge: `${counts} known` };
+    },
+    legend(pane) {
+      const { isNumber, kinds } = column(pane);
+      return isNumber ? [["hot", `${heading}: more is darker; folds have the sum`]] : [...kinds].filter(([, kind]) => kind).map(([text, kind]) => [`k${kind}`, cut(text, 40)]);
+    },
+  };
+}
+
 function shardingKinds(module) {
   if (!module.shardingKinds) {
-    const counts = new Map();
-    for (const text of module.shardings.values()) counts.set(text, (counts.get(text) || 0) + 1);
-    module.shardingKinds = new Map([...counts].sort((a, b) => b[1] - a[1]).map(([text], n) => [text, n < 7 ? n + 1 : 0]));
+    module.shardingKinds = kindsOf(module.shardings.values());
   }
   return module.shardingKinds;
+}
+
+/* The numbers of colours of words, the most frequent first; those for which there is none share one. */
+function kindsOf(words) {
+  const counts = new Map();
+  for (const word of words) counts.set(word, (counts.get(word) || 0) + 1);
+  return new Map([...counts].sort((a, b) => b[1] - a[1]).map(([word], n) => [word, n < 7 ? n + 1 : 0]));
 }
 
 function cut(text, most) {

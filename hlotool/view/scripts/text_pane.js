@@ -20,7 +20,7 @@ class TextPane {
     this.module = module;
     this.lines = module.textRows;
     byId("space").style.height = `${this.lines.length * ROW}px`;
-    byId("text-heading").textContent = this.app.panes.length > 1 ? `Text of ${module.name}` : "Text";
+    byId("text-heading").textContent = this.app.panes.length > 1 ? `Text of ${baseName(module.name)}` : "Text";
     this.view.scrollTop = 0;
     this.draw();
   }
