@@ -16,6 +16,7 @@ from hlotool.numerics import Evidence, Judgement
 from hlotool.ops import opcodes
 from hlotool.passes.cost import axes_of_groups, meshes_of
 from hlotool.process import work_time
+from hlotool.verdict import PartsEvidence
 
 #: trials in all, and values of the whole program that are kept
 _TRIALS, _VALUES = 1200, 4096
@@ -80,9 +81,10 @@ class PartsRun:
     def difference(self) -> tuple[int, Judgement, list[PartPlace]] | None:
         """Return the first wrong result, the judgement of it, and the wrong elements of all; None: there are none."""
         found: tuple[int, Judgement, list[PartPlace]] | None = None
+        evidence = PartsEvidence(self.partition, self.evidence, self.row)
         for result, versions in enumerate(self.partition.made(self.made)):
             for version in versions:
-                judged = self.evidence.judge(version.array, 0, result)
+                judged = evidence.judge(result, version)
                 if judged.is_wrong:
                     found = found or (result, judged, [])
                     found[2].extend(version.places_of(judged.wrong) if not judged.problem else [])

@@ -1,7 +1,7 @@
 """Simulated devices and where they meet: the `World` that collective.py and the transfer operations ask for.
 
 Each device runs on a thread. Whoever waits leaves a condition behind; when every device waits or is done and no
-condition holds, the meeting can never happen and all who wait get an EvaluationError.
+condition holds, the meeting can never happen and all who wait get a `Stuck` with the graph of who waits for whom.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import copy
 import functools
 import threading
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,14 @@ from hlotool.ops.values import EvaluationError, zeros
 
 class Abandoned(Exception):
     """Another device failed, so this one need not go on."""
+
+
+class Stuck(EvaluationError):
+    """Devices never meet; `places` are the instructions at which they are, with a sentence each."""
+
+    def __init__(self, message: str, places: Sequence[tuple[HloInstruction, str]]) -> None:
+        super().__init__(message)
+        self.places = places
 
 
 @dataclass
@@ -55,6 +63,15 @@ class Exchange:
             return "an exchange"
         channel = self.instruction.attributes.get("channel_id")
         return f"{self.instruction.opcode} {self.instruction.name}" + f" (channel {channel})" * (channel is not None)
+
+
+@dataclass(frozen=True)
+class _Wait:
+    """A device that waits: until what holds, where, and for whom."""
+
+    holds: Callable[[], bool]
+    at: Exchange
+    missing: Callable[[], Sequence[int]]
 
 
 @functools.lru_cache(4096)
@@ -95,15 +112,15 @@ class Meeting:
         self._left: Counter[tuple[Any, int]] = Counter()
         #: channel, source and target -> values under way
         self._mail: dict[tuple[int | None, int, int], deque[Any]] = defaultdict(deque)
-        self._waiting: dict[int, tuple[Callable[[], bool], str]] = {}
+        self._waiting: dict[int, _Wait] = {}
         self._done: set[int] = set()
-        self._is_stuck = ""
+        self._stuck: Stuck | None = None
         self._is_abandoned = False
 
     def exchange(self, device: int, value: Any, participants: Sequence[int], at: Exchange) -> list[Any]:
         """Bring a value to the next meeting of those devices in that channel and mode; what each brought.
 
-        Raises EvaluationError where the devices meet in instructions that are not of one kind, or never meet.
+        Raises Stuck where the devices meet in instructions that are not of one kind, or never meet.
         """
         members = tuple(sorted(set(participants)))
         with self._changed:
@@ -115,11 +132,10 @@ class Meeting:
             other = next((d for d, (its, _) in brought.items()
                           if its.instruction is not at.instruction and its.kind != at.kind), None)
             if other is not None:
-                raise EvaluationError(f"device {other} meets device {device} in different collectives: "
-                                      f"{brought[other][0]} there, {at} here")
+                raise _clash(dict(sorted([(other, brought[other][0]), (device, at)])))
             self._changed.notify_all()
-            self._wait(device, lambda: len(brought) == len(members),
-                       f"{at} of {numbered(members)}")
+            self._wait(device, _Wait(lambda: len(brought) == len(members), at,
+                                     lambda: [m for m in members if m not in brought]))
             self._left[room] += 1
             if self._left.get(room) == len(members):
                 del self._rooms[room], self._left[room]
@@ -135,11 +151,11 @@ class Meeting:
         """Return True if a value from the source is on its way."""
         return bool(self._mail[channel, source, target])
 
-    def take(self, channel: int | None, source: int, target: int) -> Any:
+    def take(self, channel: int | None, source: int, target: int, at: Exchange) -> Any:
         """The next value from the source, when it is there."""
         with self._changed:
             mail = self._mail[channel, source, target]
-            self._wait(target, lambda: bool(mail), f"what device {source} sends on channel {channel}")
+            self._wait(target, _Wait(lambda: bool(mail), at, lambda: [source]))
             return mail.popleft()
 
     def finish(self, device: int) -> None:
@@ -154,30 +170,54 @@ class Meeting:
             self._is_abandoned = True
             self._changed.notify_all()
 
-    def _wait(self, device: int, condition: Callable[[], bool], awaited: str) -> None:
-        self._waiting[device] = condition, awaited
+    def _wait(self, device: int, wait: _Wait) -> None:
+        self._waiting[device] = wait
         self._look_whether_stuck()
-        self._changed.wait_for(lambda: condition() or bool(self._is_stuck) or self._is_abandoned)
+        self._changed.wait_for(lambda: wait.holds() or self._stuck is not None or self._is_abandoned)
         del self._waiting[device]
-        if condition():
+        if wait.holds():
             return
-        if self._is_abandoned:
-            raise Abandoned
-        raise EvaluationError(self._is_stuck)
+        if self._stuck is not None:
+            raise self._stuck
+        raise Abandoned
 
     def _look_whether_stuck(self) -> None:
         at_rest = len(self._waiting) + len(self._done) == self.replicas * self.partitions
-        if self._waiting and at_rest and not any(holds() for holds, _ in self._waiting.values()):
-            self._is_stuck = f"the devices wait for ever: {self._graph()}"
+        if self._waiting and at_rest and not any(w.holds() for w in self._waiting.values()):
+            self._stuck = self._graph()
             self._changed.notify_all()
 
-    def _graph(self) -> str:
-        """Return what each device waits for, devices that wait for the same together, and those that are at the end."""
-        waits: dict[str, list[int]] = {}
-        for device, (_, awaited) in sorted(self._waiting.items()):
-            waits.setdefault(awaited, []).append(device)
-        said = [f"{numbered(devices)} for {awaited}" for awaited, devices in waits.items()]
-        return "; ".join([*said, *[f"{numbered(sorted(self._done))} at the end of the program"] * bool(self._done)])
+    def _graph(self) -> Stuck:
+        """Return where each device waits and for whom, devices that wait for the same together, and a circle."""
+        waits: dict[tuple[str, str], list[int]] = {}
+        missing = {d: tuple(w.missing()) for d, w in sorted(self._waiting.items())}
+        for device, others in missing.items():
+            waits.setdefault((str(self._waiting[device].at), numbered(others)), []).append(device)
+        said = [f"{numbered(devices)} at {at}, for {others}" for (at, others), devices in waits.items()]
+        said += [f"{numbered(sorted(self._done))} at the end of the program"] * bool(self._done)
+        places = [(at.instruction, f"{numbered(devices)} wait{'s' * (len(devices) == 1)} here for {others}")
+                  for (_, others), devices in waits.items()
+                  if (at := self._waiting[devices[0]].at).instruction is not None]
+        return Stuck(f"the devices wait for ever: {'; '.join(said)}{self._circle(missing)}", places)
+
+    def _circle(self, missing: Mapping[int, Sequence[int]]) -> str:
+        """Return the shortest sentence about devices that wait for each other; "" where all wait for one at its end."""
+        for begin in missing:
+            way, at = [begin], missing[begin][0]
+            while at in missing and at not in way:
+                way.append(at)
+                at = missing[at][0]
+            if at in way:
+                circle = [*way[way.index(at):], at]
+                return f" ({' waits for '.join(f'device {d}' for d in circle)})"
+        return ""
+
+
+def _clash(met: Mapping[int, Exchange]) -> Stuck:
+    """Return the error of two devices that meet in different collectives."""
+    said = " and ".join(f"{at} on device {device}" for device, at in met.items())
+    return Stuck(f"devices {' and '.join(map(str, met))} meet in different collectives: {said}",
+                 [(at.instruction, f"device {device} is here") for device, at in met.items() if at.instruction])
 
 
 def numbered(devices: Sequence[int]) -> str:
@@ -215,8 +255,10 @@ class DeviceWorld:
         """Return what every participant brings to this meeting, in their order."""
         if tuple(participants) == (self.device,):
             return [value]
-        at = exchange_of(self.instruction) if self.instruction is not None else Exchange(None)
-        return self.meeting.exchange(self.device, value, participants, at)
+        return self.meeting.exchange(self.device, value, participants, self._at())
+
+    def _at(self) -> Exchange:
+        return exchange_of(self.instruction) if self.instruction is not None else Exchange(None)
 
     def together(self, members: Sequence[int], compute: Callable[[], Any]) -> Any:
         """Return the value that is the same for all of some devices."""
@@ -237,7 +279,7 @@ class DeviceWorld:
                 raise EvaluationError(f"the host has nothing to send on channel {channel}")
             return self.queues.from_host[channel].popleft()
         sources = self._targets([(target, source) for source, target in pairs])
-        return self.meeting.take(channel, sources[0], self.device) if sources else zeros(shape)
+        return self.meeting.take(channel, sources[0], self.device, self._at()) if sources else zeros(shape)
 
     def infeed(self, shape: Shape) -> Any:
         """The next value that was declared for infeed."""

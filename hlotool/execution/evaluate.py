@@ -27,7 +27,7 @@ from hlotool.process import OutOfMemory
 
 def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], observer: Observer | None = None,
                      queues: Sequence[Queues] | None = None, rebind: Rebinding | None = None, *,
-                     sees_parts: bool = False) -> list[list[Array]]:
+                     sees_parts: bool = False, rebinds_alike: bool = False) -> list[list[Array]]:
     """The results of every device, leaf by leaf. Raises HloError for what has no defined value.
 
     `observer` sees the values of every device; around regions that are partitioned by hand it sees whole arrays, or
@@ -35,6 +35,9 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
     host give to each device; `rebind` may put another function in the place of an operation's own, in every
     computation: another precision, a fault on purpose. Results then need not have the declared element types. Limits:
     run_limits.py.
+
+    `rebinds_alike`: what `rebind` puts in is one function for all devices, which keeps nothing from call to call, so
+    that devices with the same operands share its value.
 
     Several devices run in step (lockstep.py). Where they part, each runs on a thread of its own from the beginning:
     an observer then sees again what it has seen.
@@ -48,7 +51,7 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
     if borders and observer is not None and not sees_parts:
         observer = _of_whole_arrays(observer, inside, alike)
     run = _Run(program, arguments, observer, queues, rebind, borders, alike,
-               program.replicas, 1 if is_whole and not borders else program.partitions)
+               program.replicas, 1 if is_whole and not borders else program.partitions, rebinds_alike)
     try:
         return run.results()[::alike]
     except OutOfMemory as error:
@@ -71,6 +74,7 @@ class _Run:
     alike: int
     replicas: int
     partitions: int
+    rebinds_alike: bool
 
     def __post_init__(self) -> None:
         self.limits = RunLimits.now()
@@ -105,7 +109,8 @@ class _Run:
         """Return the results of all devices, run in step. Raises Apart."""
         meeting = Meeting(self.replicas, self.partitions)
         worlds = [StepWorld(meeting, d, self._queues_of(d)) for d in range(self.count)]
-        evaluation = StepEvaluation(self.program.module, worlds, self.observer, self.rebind, self.limits, self.borders)
+        evaluation = StepEvaluation(self.program.module, worlds, self.observer, self.rebind, self.limits, self.borders,
+                                    self.rebinds_alike)
         rows = [row for row in self.arguments for _ in range(self.alike)]
         values = iter([spread([row[n] for row in rows]) for n in range(len(rows[0]))])
         given = [nested(p.shape, values) for p in self.program.module.entry.parameters()]

@@ -16,17 +16,18 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias
 
-from hlotool.diagnostics import Diagnostic, HloError, format_bytes
+from hlotool.diagnostics import Diagnostic, HloError, Note, format_bytes
 from hlotool.execution.codes import MEMORY, MISREAD, UNDEFINED, UNSUPPORTED
-from hlotool.execution.devices import DeviceWorld
+from hlotool.execution.devices import DeviceWorld, Stuck
 from hlotool.execution.dynamic_size_checks import OneSize, one_size, with_one_size
 from hlotool.execution.manual_regions import Border
 from hlotool.execution.program import located
 from hlotool.execution.run_limits import RunLimits, is_large, memory_problem, room_problem
 from hlotool.execution.sizes import bytes_of, leaves, too_large
-from hlotool.ir import ELIDED_ADVICE, HloComputation, HloInstruction, HloModule, Literal, post_order
+from hlotool.ir import ELIDED_ADVICE, HloComputation, HloInstruction, HloModule, Literal, Position, post_order
 from hlotool.ops import OPS, ConstraintError
 from hlotool.ops.values import EvaluationError
+from hlotool.passes.origins import line_of
 from hlotool.process import OutOfMemory
 
 
@@ -86,6 +87,8 @@ class Step:
     one_size: Sequence[OneSize] = ()
     #: whether the value is so large that time and memory are looked at before it is made
     is_large: bool = False
+    #: whether the function is the operation's own, with the instruction's own attributes
+    is_own: bool = True
 
     def again(self, *operands: Any) -> Any:
         """The value for other operands."""
@@ -181,6 +184,8 @@ class Evaluation:
             return step.function(*operands, **step.keywords)
         except ConstraintError as error:
             raise HloError([self._refused(step, f"{error.message} [{error.label}]")]) from error
+        except Stuck as error:
+            raise HloError([self._stuck(step, error)]) from error
         except EvaluationError as error:
             raise HloError([self._refused(step, str(error))]) from error
         except (MemoryError, OutOfMemory) as error:
@@ -210,6 +215,18 @@ class Evaluation:
         instruction = step.instruction
         return located(self.module, instruction, code, f"{instruction.opcode} {instruction.name}: {why}")
 
+    def _stuck(self, step: Step, error: Stuck) -> Diagnostic:
+        """Return the diagnostic of devices that never meet: at the first of their instructions, whoever says it."""
+        notes = []
+        for instruction, said in error.places:
+            place = located(self.module, instruction, UNDEFINED, said)
+            line = line_of(self.module, instruction)
+            start = Position(place.line, place.column)
+            end = Position(place.end_line, place.end_column)
+            notes.append(Note(f"{said}{f' ({line})' * bool(line)}", *((start, end) if place.line else ())))
+        at = error.places[0][0] if error.places else step.instruction
+        return replace(located(self.module, at, UNDEFINED, str(error)), notes=tuple(notes))
+
     def _plan(self, computation: HloComputation) -> Plan:
         parameters = computation.parameters()
         order = [i for i in post_order(computation) if i.opcode != "parameter"]
@@ -224,7 +241,7 @@ class Evaluation:
 
     def step(self, instruction: HloInstruction, operands: tuple[int, ...] = (), spent: tuple[int, ...] = ()) -> Step:
         """An instruction made ready; where its operands are, and which values nobody needs after it."""
-        function, keywords = self._bound(instruction)
+        function, keywords, is_own = self._bound(instruction)
         callees = tuple(c for k in keywords.values() for c in (k if isinstance(k, tuple) else (k,))
                         if isinstance(c, _Callee))
         if not too_large(instruction.shape):  # which it refuses
@@ -233,14 +250,17 @@ class Evaluation:
                                                                            f"{problem}")])
             self.limits.check_work(instruction)
         return Step(instruction, function, operands, keywords, spent, callees, one_size(instruction),
-                     is_large(instruction, self.devices))
+                     is_large(instruction, self.devices), is_own)
 
-    def _bound(self, instruction: HloInstruction) -> tuple[Callable[..., Any], dict[str, Any]]:
-        """The NumPy function of an instruction and its keywords; one that refuses where the value is too large."""
+    def _bound(self, instruction: HloInstruction) -> tuple[Callable[..., Any], dict[str, Any], bool]:
+        """The NumPy function of an instruction and its keywords, and whether they are its own.
+
+        Where the value is too large the function refuses.
+        """
         if problem := too_large(instruction.shape):
-            return functools.partial(_refuse_size, problem), {}
+            return functools.partial(_refuse_size, problem), {}, True
         if (border := self.borders.get(instruction)) is not None:
-            return border.function(self.world.at(instruction), instruction.shape.is_tuple), {}
+            return border.function(self.world.at(instruction), instruction.shape.is_tuple), {}, True
         record = OPS.get(instruction.opcode)
         if record is None:
             raise HloError([located(self.module, instruction, UNSUPPORTED,
@@ -254,7 +274,20 @@ class Evaluation:
             given["operand_shapes"] = tuple(o.shape for o in instruction.operands)
         if "world" in wanted:
             given["world"] = self.world.at(instruction)
-        return self.rebind(instruction, record.evaluate, given) if self.rebind is not None else (record.evaluate, given)
+        if self.rebind is None:
+            return record.evaluate, given, True
+        function, keywords = self.rebind(instruction, record.evaluate, given)
+        return function, keywords, function is record.evaluate and keywords is given
+
+    def is_own(self, step: Step) -> bool:
+        """Return True if nothing takes the place of the functions of an instruction and of what it calls."""
+        return step.is_own and (self.rebind is None or all(map(self._has_own, step.callees)))
+
+    def _has_own(self, callee: _Callee) -> bool:
+        computation = callee.computation
+        if computation not in self.plans:
+            self.plans[computation] = self._plan(computation)
+        return all(map(self.is_own, self.plans[computation].steps))
 
     def _value(self, caller: HloInstruction, value: Any) -> Any:
         """Called computations become callables."""

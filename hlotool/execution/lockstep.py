@@ -85,9 +85,11 @@ class StepEvaluation(Evaluation):
     """The run of a module on all devices in step; `worlds` are the devices' views."""
 
     def __init__(self, module: HloModule, worlds: Sequence[StepWorld], observer: Observer | None,
-                 rebind: Rebinding | None, limits: RunLimits, borders: Mapping[HloInstruction, Border]) -> None:
+                 rebind: Rebinding | None, limits: RunLimits, borders: Mapping[HloInstruction, Border],
+                 rebinds_alike: bool = False) -> None:
         super().__init__(module, worlds[0], observer, rebind, limits, borders)
         self.worlds = worlds
+        self.rebinds_alike = rebinds_alike
         #: what runs instructions that need no other device, for each device; for all that hold the same the first does
         self._alone: dict[int, Evaluation] = {}
         self.joins = Joins()
@@ -102,10 +104,14 @@ class StepEvaluation(Evaluation):
             return self._met(step, operands, path)
         if step.callees and any(self._meets.inside(c.computation) for c in step.callees):
             raise Apart
-        if self.rebind is not None or (self.observer is not None and step.callees):
+        if not self._is_alike(step) or (self.observer is not None and step.callees):
             at = picked(tuple(operands), np.arange(len(self.worlds)))
             return spread([self._on(device, step, at(device), path) for device in range(len(self.worlds))])
         return self._computed(step, operands, path)
+
+    def _is_alike(self, step: Step) -> bool:
+        """Return True if an instruction does the same on each device."""
+        return self.rebinds_alike or self.is_own(step)
 
     def watch(self, path: Path, instruction: HloInstruction, operands: Sequence[Any], value: Any,
               again: Callable[..., Any]) -> Any:
@@ -148,7 +154,7 @@ class StepEvaluation(Evaluation):
         classes = classes_of(operands, self.joins)
         if classes is None:
             return self._on(0, step, operands, path)
-        leading = _leading_of(step) if classes.count >= _WORTH_STACKING else None
+        leading = _leading_of(step) if classes.count >= _WORTH_STACKING and self.is_own(step) else None
         if leading is not None and _is_worth_stacking(step, operands, leading, classes.count):
             return self._stacked(step, operands, classes, leading, path)
         if step.is_large and (problem := memory_problem(step.instruction, 1, classes.count)):
@@ -185,7 +191,7 @@ class StepEvaluation(Evaluation):
         at = picked(tuple(operands), np.arange(len(self.worlds)))
         common: dict[Any, Any] = {}
         made: list[Any] = [None] * len(self.worlds)
-        shares = self._gives_alike(step.instruction)
+        shares = self._gives_alike(step)
         known: dict[int, list[list[Any]]] = {device: [] for device in range(len(self.worlds))}
         waiting = list(known)
         while waiting:
@@ -208,17 +214,17 @@ class StepEvaluation(Evaluation):
             waiting = list(asked)
         return spread(made)
 
-    def _gives_alike(self, instruction: HloInstruction) -> bool:
+    def _gives_alike(self, step: Step) -> bool:
         """Return True if all devices of a group get one value, which nobody has to see being made for each."""
-        border = self.borders.get(instruction)
-        is_uniform = not border.enters if border is not None else is_a(instruction, "uniform")
-        return is_uniform and self.observer is None and self.rebind is None
+        border = self.borders.get(step.instruction)
+        is_uniform = not border.enters if border is not None else is_a(step.instruction, "uniform")
+        return is_uniform and self.observer is None and self._is_alike(step)
 
     def _met_on(self, device: int, step: Step, operands: Sequence[Any], path: Path, brought: Sequence[list[Any]],
                 common: dict[Any, Any]) -> Any:
         world = self.worlds[device]
         world.brought, world.met, world.common = brought, 0, common
-        world.is_shared = self.rebind is None and self.observer is None
+        world.is_shared = self.observer is None and self._is_alike(step)
         if not world.is_shared or step.instruction in self.borders:
             return self._on(device, step, operands, path)
         first = self._step(0, step.instruction)

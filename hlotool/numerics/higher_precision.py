@@ -176,4 +176,4 @@ def shadow_program(program: Program, arguments: Sequence[Sequence[Array]], obser
     `infeed` is what the host hands to each device.
     """
     given = [[widened(a, s) for a, s in zip(row, program.parameters, strict=True)] for row in arguments]
-    return evaluate_program(program, given, observer, fed(infeed), rebind=shadow_rebinding)
+    return evaluate_program(program, given, observer, fed(infeed), rebind=shadow_rebinding, rebinds_alike=True)

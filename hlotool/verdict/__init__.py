@@ -12,6 +12,7 @@ from hlotool.verdict.comparison_report import (
     part_record,
 )
 from hlotool.verdict.findings import Comparison, Finding, listed
+from hlotool.verdict.parts_evidence import PartsEvidence
 from hlotool.verdict.run_observer import Coverage, Watch, is_finite
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Finding",
     "OutOfTime",
     "PartRecord",
+    "PartsEvidence",
     "Watch",
     "compare",
     "comparison_json",

@@ -67,6 +67,7 @@ from hlotool.verdict.dependence import Dependence
 from hlotool.verdict.enumerated_arguments import enumeration
 from hlotool.verdict.findings import Comparison, Finding
 from hlotool.verdict.loop_bounds import most_rounds
+from hlotool.verdict.parts_evidence import PartsEvidence
 from hlotool.verdict.run_observer import Coverage, Watch, sides_of
 
 #: seconds for a module, by default
@@ -345,17 +346,19 @@ class _Work:
             made = self._reference_of_other(partition.given(case.arguments.values[0]))
             if made is None or case.reference is None:
                 continue
+            evidence = PartsEvidence(partition, case.evidence, case.arguments.values[0])
             for result, versions in enumerate(partition.made(made.given)):
                 for version in versions:
-                    self._judge_version(case, result, version)
+                    self._judge_version(case, evidence, result, version)
             self.found.inputs.append(case.arguments.name)
             self._note(case)
             if self.found.findings:
                 left = min(left, number + 1 + _MORE_SETS_OF_PARTS)
 
-    def _judge_version(self, case: _Case, result: int, version: Version) -> None:
+    def _judge_version(self, case: _Case, evidence: PartsEvidence, result: int, version: Version) -> None:
         """Judge one value of a whole result that some devices have."""
-        judged = self._judged(case, 0, result, version.array)
+        is_measured = self.tolerance is None and not self.has_no_reference
+        judged = evidence.judge(result, version) if is_measured else self._judged(case, 0, result, version.array)
         if judged.is_wrong:
             parts = version.places_of(judged.wrong) if not judged.problem else []
             judged = self._find(case, "reference", 0, result, judged, parts)

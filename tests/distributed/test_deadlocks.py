@@ -53,7 +53,40 @@ def test_another_order_in_another_branch_is_a_finding_and_an_error() -> None:
     with pytest.raises(HloError) as refused:
         evaluate_program(Program(hlotool.parse(of(2, 1))), ROWS)
     said = str(refused.value)
-    assert "wait for ever" in said and "one (channel 1)" in said and "one.1 (channel 2)" in said
+    assert "device 0 at all-reduce one (channel 1), for device 1; device 1 at all-reduce one.1 (channel 2), for " \
+        "device 0 (device 0 waits for device 1 waits for device 0)" in said
+    notes = [(n.message, n.start.line) for n in refused.value.diagnostics[0].notes if n.start is not None]
+    lines = TEXT.splitlines()
+    assert [message for message, _ in notes] == ["device 0 waits here for device 1", "device 1 waits here for device 0"]
+    assert [lines[line - 1].split()[0] for _, line in notes] == ["one", "one.1"]
+
+
+def test_a_device_that_has_come_to_its_end_is_waited_for() -> None:
+    text = """HloModule m, num_partitions=2
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+left { x = f32[4] parameter(0)
+  ROOT y = f32[4] all-reduce(x), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=add,
+    metadata={op_name="jit(f)/psum" source_file="train.py" source_line=7} }
+right { x.1 = f32[4] parameter(0)  ROOT y.1 = f32[4] tanh(x.1) }
+ENTRY main { x.2 = f32[4] parameter(0)  n = u32[] partition-id()  i = s32[] convert(n)
+  ROOT c = f32[4] conditional(i, x.2, x.2), branch_computations={left, right} }"""
+    with pytest.raises(HloError, match=r"device 0 at all-reduce y .channel 1., for device 1; device 1 at") as it:
+        evaluate_program(Program(hlotool.parse(text)), [row[:1] for row in ROWS])
+    assert it.value.diagnostics[0].notes[0].message == "device 0 waits here for device 1 (train.py:7)"
+
+
+def test_devices_that_receive_before_they_send_wait_in_a_circle() -> None:
+    pairs = "frontend_attributes={_xla_send_recv_source_target_pairs={{0,1},{1,2},{2,0}}}"
+    text = f"""HloModule m, num_partitions=3
+ENTRY main {{ x = f32[4] parameter(0)  t = token[] after-all()
+  r = (f32[4], u32[], token[]) recv(t), channel_id=1, {pairs}
+  rd = (f32[4], token[]) recv-done(r), channel_id=1
+  u = token[] get-tuple-element(rd), index=1
+  s = (f32[4], u32[], token[]) send(x, u), channel_id=1, {pairs}
+  sd = token[] send-done(s), channel_id=1
+  ROOT y = f32[4] get-tuple-element(rd), index=0 }}"""
+    with pytest.raises(HloError, match="device 0 waits for device 2 waits for device 1 waits for device 0"):
+        evaluate_program(Program(hlotool.parse(text)), [ROWS[0][:1]] * 3)
 
 
 def test_one_order_in_all_branches_is_right() -> None:
