@@ -109,7 +109,8 @@ def _quoted(text: str) -> str:
 def _lines(item: HloInstruction | Fold) -> list[str]:
     if isinstance(item, Fold):
         count = item.count()
-        return [_cut(item.label), f"{count:,} instruction{'s' * (count != 1)}"]
+        work = item.work()
+        return [_cut(item.label), f"{count:,} instruction{'s' * (count != 1)}{f': {work}' if work else ''}"]
     named = item.name if item.name.startswith(item.opcode) else f"{item.name} = {item.opcode}"
     calls = [c.name for c in item.called_computations()]
     return [_cut(named), _cut(item.shape.text(False)), *([_cut("calls " + ", ".join(calls))] if calls else [])]

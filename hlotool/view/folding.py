@@ -22,6 +22,7 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from hlotool.ir import HloComputation, HloInstruction
+from hlotool.ops import OPS, Calls, flow_of
 
 Kind: TypeAlias = Literal["computation", "scope", "layers", "layer", "range", "parameters", "constants"]
 Item: TypeAlias = "Fold | HloInstruction"
@@ -38,6 +39,8 @@ _FEWEST_IN_RUN = 6
 _FEWEST_LAYERS = 3
 #: a stretch that repeats has so many instructions at least
 _SHORTEST_STRETCH = 3
+#: operations that are told of a fold
+_MOST_WORDS = 2
 #: scopes of a name; what is deeper stands in the last of them
 _DEEPEST = 50
 _NUMBER = re.compile(r"\d+")
@@ -67,6 +70,12 @@ class Fold:
         """Return the number of instructions inside."""
         return sum(1 for _ in self.instructions())
 
+    def work(self) -> str:
+        """Return the operations telling most about the fold, "3 dot, 12 multiply"; nothing where all of it is free."""
+        counts = Counter(i.opcode for i in self.instructions() if not flow_of(i).is_free)
+        chosen = sorted(counts, key=lambda opcode: (_rank(opcode), -counts[opcode], opcode))[:_MOST_WORDS]
+        return ", ".join(f"{counts[opcode]} {opcode}" for opcode in chosen)
+
     def folds(self) -> Iterator[Fold]:
         """This fold and all folds inside, holders first."""
         stack = [self]
@@ -74,6 +83,15 @@ class Fold:
             found = stack.pop()
             yield found
             stack += [i for i in reversed(found.items) if isinstance(i, Fold)]
+
+
+@cache
+def _rank(opcode: str) -> int:
+    """Return 0 for what exchanges, calls or sees many elements at once, 1 for single elements, 2 for moves."""
+    record = OPS.get(opcode)
+    if record is None or record.flow.effect or record.flow.calls is not Calls.NONE:
+        return 0
+    return 2 if record.flow.moves or record.flow.keeps else int("elementwise" in record.flags)
 
 
 def fold_computation(computation: HloComputation) -> Fold:

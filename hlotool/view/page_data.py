@@ -151,9 +151,9 @@ def _distance(step: int) -> int:
 
 
 def _folds(module: HloModule) -> tuple[list[list[Any]], dict[HloInstruction, int]]:
-    """[label, kind, parent] of each fold, the first of them those of the computations; and the fold of instructions."""
+    """[label, kind, parent, work] of each fold, those of computations first; and the fold of each instruction."""
     trees = [fold_computation(c) for c in module.computations]
-    rows: list[list[Any]] = [[plain(tree.label), tree.kind, -1] for tree in trees]
+    rows: list[list[Any]] = [[plain(tree.label), tree.kind, -1, tree.work()] for tree in trees]
     fold_of: dict[HloInstruction, int] = {}
     for number, tree in enumerate(trees):
         stack: list[tuple[int, Fold]] = [(number, tree)]
@@ -162,7 +162,7 @@ def _folds(module: HloModule) -> tuple[list[list[Any]], dict[HloInstruction, int
             for item in fold.items:
                 if isinstance(item, Fold):
                     stack.append((len(rows), item))
-                    rows.append([plain(item.label), item.kind, mine])
+                    rows.append([plain(item.label), item.kind, mine, item.work()])
                 else:
                     fold_of[item] = mine
     return rows, fold_of

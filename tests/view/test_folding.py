@@ -51,6 +51,16 @@ def test_instructions_without_a_scope_stand_where_they_are_used() -> None:
     assert [i.name for i in block.items if isinstance(i, HloInstruction)][-2:] == ["two", "more"]
 
 
+def test_a_fold_tells_what_it_does() -> None:
+    text = """ENTRY e { x = f32[4,4] parameter(0)  c = f32[] constant(1)  a = f32[4,4] add(x, x)  b = f32[4,4] add(a, x)
+      d = f32[4,4] dot(b, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}  m = f32[4,4] multiply(d, a)
+      n = f32[4,4] copy(m)  k = f32[4,4] copy(n)  l = f32[4,4] copy(k)  ROOT r = f32[16] reshape(l) }"""
+    assert fold_computation(hlotool.parse(text).entry).work() == "1 dot, 2 add"
+    assert fold_computation(hlotool.parse("ENTRY e { ROOT x = f32[] parameter(0) }").entry).work() == ""
+    odd = 'ENTRY e { x = f32[] parameter(0)  ROOT y = f32[] custom-call(x), custom_call_target="t" }'
+    assert fold_computation(hlotool.parse(odd).entry).work() == "1 custom-call"
+
+
 def test_stretches_that_repeat_are_layers_without_any_name() -> None:
     opcodes = ("add", "multiply", "subtract", "maximum", "minimum")
     body, last = [], "x"

@@ -169,8 +169,8 @@ class Pane {
   linesOf(item) {
     const m = this.module;
     if (item.fold !== undefined) {
-      const count = m.foldCount[item.fold];
-      return [`${cut(m.folds[item.fold][0], 30)} ▸`, `${count.toLocaleString("en")} instruction${count === 1 ? "" : "s"}`];
+      const count = m.foldCount[item.fold], [label, , , work] = m.folds[item.fold];
+      return [`${cut(label, 30)} ▸`, cut(`${count.toLocaleString("en")} instruction${count === 1 ? "" : "s"}${work ? `: ${work}` : ""}`, 40)];
     }
     const n = item.instruction, opens = m.called.has(n) ? " ▸" : "";
     const name = m.names[n], opcode = m.opcodes[m.opcode[n]];
@@ -377,7 +377,7 @@ class Pane {
 
   describe(item, look) {
     const m = this.module, badge = look.badge ? `, ${look.badge}` : "";
-    if (item.fold !== undefined) return `${m.folds[item.fold][0]}, ${m.foldCount[item.fold]} instructions${badge}`;
+    if (item.fold !== undefined) return `${m.folds[item.fold][0]}, ${m.foldCount[item.fold]} instructions${m.folds[item.fold][3] ? `: ${m.folds[item.fold][3]}` : ""}${badge}`;
     const n = item.instruction, scope = m.scopes[m.scope[n]];
     return `${m.names[n]}, ${m.opcodes[m.opcode[n]]} ${m.shapes[m.shape[n]]}${scope ? `, ${scope}` : ""}${badge}`;
   }
