@@ -6,8 +6,10 @@ order of the text. `OperationBuilder.finish` makes the operation of it once its 
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, ClassVar
 
+from hlotool.grammars import Mismatch, Reader, blank_of, terminal
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.codes import BAD_TYPE, REDEFINED, TYPES_DIFFER
 from hlotool.mlir.elements_text import unescaped
@@ -16,6 +18,7 @@ from hlotool.mlir.text_error import TextError
 from hlotool.mlir.text_values import I32, I64, ValueBuilder
 from hlotool.mlir.value_text import value_text
 
+_BLANK = blank_of("stablehlo")
 _ATTRIBUTES: tuple[type, ...] = mlir.AnyAttribute.__args__
 
 
@@ -42,8 +45,8 @@ class Frame:
         self.initial: list[tuple[str, int]] = []
         #: how many of the operands each group of a form has
         self.counts: list[int] = []
-        #: the block of an operation that is applied by its name, and is where its reduction is
-        self.applied: Block | None = None
+        #: the operation that a reduction applies by its name, and the type of its values
+        self.applied: tuple[str, Any] | None = None
 
 
 class Scope:
@@ -59,8 +62,23 @@ class Scope:
         self.uses: dict[str, list[tuple[Operation, int, int]]] = {}
 
 
+def _value_reader(text: str, at: int, out: list[Any], builder: Any) -> int:
+    """Read the name of a value, which is kept with its place."""
+    found = _VALUE.match(text, at)
+    if found is None:
+        raise Mismatch(at, ("VALUE_NAME",))
+    out.append((found[1] if found[2] is None else found[1] + found[2], at))
+    return found.end()
+
+
+_NAME, _NUMBER = terminal("stablehlo", "VALUE_NAME"), terminal("stablehlo", "RESULT_NUMBER")
+_VALUE = re.compile(rf"({_NAME}){_BLANK}({_NUMBER})?+{_BLANK}", re.ASCII)
+
+
 class OperationBuilder(ValueBuilder):
     """Makes operations of the children of rules, and keeps what the names of values and blocks stand for."""
+
+    READERS: ClassVar[dict[str, Reader]] = {**ValueBuilder.READERS, "value": _value_reader}
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -120,10 +138,6 @@ class OperationBuilder(ValueBuilder):
 
     # Operations
 
-    def value(self, children: list[Any], start: int, end: int) -> tuple[str, int]:
-        name, number = children
-        return (name if number is None else name + number), start
-
     def result(self, children: list[Any], start: int, end: int) -> tuple[str, int, int]:
         name, count = children
         several = 0 if count is None else self.i64_of(count, start)
@@ -141,26 +155,21 @@ class OperationBuilder(ValueBuilder):
         types = rest[-1]
         frame.operand_types, frame.result_types = types.inputs, types.results
         if rest[-2] is not None:
-            self.take_attributes(rest[-2], frame)
+            frame.attributes.update(rest[-2])
 
     def successors(self, children: list[Any], start: int, end: int) -> None:
         self.frame.successors = [(label, start) for label in children if label is not None]
 
     def properties(self, children: list[Any], start: int, end: int) -> None:
-        self.frame.properties.update(children[0].entries)
+        self.frame.properties.update(children[0])
 
     def regions(self, children: list[Any], start: int, end: int) -> None:
         return None
 
     def attributes(self, children: list[Any], start: int, end: int) -> None:
-        self.take_attributes(children[0], self.frame)
+        self.frame.attributes.update(children[0])
 
     attributes_after_word = attributes
-
-    def take_attributes(self, dictionary: Any, frame: Frame) -> None:
-        """Add the entries of a dictionary."""
-        for name, value in dictionary.entries:
-            frame.attributes[name] = value
 
     def finish(self, frame: Frame, results: list[tuple[str, int, int]], location: Any, end: int) -> Operation:
         """Make the operation of a frame, and let its results be known."""
@@ -187,10 +196,7 @@ class OperationBuilder(ValueBuilder):
             self.labels.setdefault(label, at)
             operation.successors.append(self.blocks.setdefault(label, Block()))
         if frame.applied is not None:
-            for argument in frame.applied.arguments:
-                argument.location = operation.location
-            for inner in frame.applied.operations:
-                inner.location = operation.location
+            operation.regions = [applied_region(*frame.applied, frame.start, operation.location)]
         if results:
             self.define_results(operation, results)
         return operation
@@ -567,6 +573,15 @@ class OperationBuilder(ValueBuilder):
             complete(self, self.frame, start)
 
 
+def applied_region(name: str, type: Any, start: int, location: Any) -> Region:
+    """Return the region of a reduction that applies an operation by its name, which is where the reduction is."""
+    block = Block()
+    operands = [block.add_argument(type, location), block.add_argument(type, location)]
+    inner = Operation(name, operands, [type], location=location, start=start)
+    block.operations += [inner, Operation("stablehlo.return", inner.results, location=location, start=start)]
+    return Region([block])
+
+
 def _element_of(type: Any, start: int, end: int) -> Any:
     if not isinstance(type, (mlir.TensorType, mlir.VectorType)):
         raise TextError(BAD_TYPE, f"{value_text(type)} is no tensor", start, end)
@@ -593,12 +608,7 @@ def _reduction(builder: OperationBuilder, frame: Frame, start: int) -> None:
     if element is None:
         raise TextError(TYPES_DIFFER, "a reduction has operands", start, start + 1)
     type = mlir.TensorType((), element)
-    block = Block()
-    operands = [block.add_argument(type), block.add_argument(type)]
-    inner = Operation(applied.text, operands, [type], start=start)
-    block.operations += [inner, Operation(f"{frame.name.partition('.')[0]}.return", inner.results, start=start)]
-    frame.applied = block
-    frame.regions.append(Region([block]))
+    frame.applied = applied.text, type
 
 
 def _module(builder: OperationBuilder, frame: Frame, start: int) -> None:

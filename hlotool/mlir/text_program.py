@@ -18,113 +18,127 @@ from hlotool.ir import Source, no_collection
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.codes import BAD_SYNTAX, NESTED, REDEFINED, UNCLOSED, UNDEFINED, UNKNOWN_OPERATION
 from hlotool.mlir.elements_text import unescaped
-from hlotool.mlir.operations import Block, Operation, Region, walk
+from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
 from hlotool.mlir.short_forms import FULL_NAMES, ISOLATED
 from hlotool.mlir.text_error import TextError
-from hlotool.mlir.text_operations import Frame, OperationBuilder, Scope
+from hlotool.mlir.text_operations import Frame, OperationBuilder, Scope, applied_region
 from hlotool.mlir.text_values import Rules
 
 _DEEPEST_REGIONS = 200
 _CALLS = 20_000
 _MOST_ERRORS = 100
+#: characters of a line up to which its form is kept
+_LONGEST_LINE = 5000
 _BLANK = blank_of("stablehlo")
 _skip = re.compile(_BLANK, re.ASCII).match
 _word = re.compile(r"[A-Za-z_][\w$.\-]*", re.ASCII).match
 _RESULTS = re.compile(r"%[\w$.\-]++(?::\d++)?+(?:,\s*%[\w$.\-]++(?::\d++)?+)*+\s*=(?!=)", re.ASCII)
 _RESULT_NAME = re.compile(r"(%[\w$.\-]+)(?::(\d+))?", re.ASCII)
-#: results and the rest of a line that begins an operation, as printers write them
-_LINE = re.compile(r"(?:(%[^\n=]*?) = )?+([A-Za-z\"][^\n]*+)", re.ASCII)
+#: results and the rest of a line that begins an operation, as printers write them, where what follows begins another
+#: statement: no location, comma or the like that goes on with the operation
+_LINE = re.compile(rf"(?:(%[\w$.\-:, %]*+)= )?+([A-Za-z\"][^\n]*+){_BLANK}(?=[%}}^\"]|(?!loc\b)[A-Za-z]|\Z)", re.ASCII)
 _NAMES = re.compile(r"(%[\w$.\-]++(?:#\d++)?+)", re.ASCII)
-#: between an operation and what follows it, where no location, comma or the like goes on with the operation
-_NEXT = re.compile(rf"{_BLANK}(?=[%}}^\"]|(?!loc\b)[A-Za-z]|\Z)", re.ASCII)
 _STATEMENT_LINE = re.compile(r"^[^\S\n]*(?:%[\w$.\-]+(?::\d+)?(?:,[^\n=]*)?\s*=|\"[\w.\-]+\"\(|[a-z_]+\.[a-z_]\w*|"
                              r"(?:return|call|module)\b|\}|\^\w+)", re.M | re.ASCII)
 _BRACKET_OR_STRING = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|//[^\n]*|[{}()\[\]]')
 
 
+#: a block's label and its arguments, on a line of their own and without locations
+_LABEL_LINE = re.compile(rf"(\^\w++)\(((?:%[\w$.\-]++: tensor<[\w?]*+>(?:, )?)++)\):{_BLANK}", re.ASCII)
+_ARGUMENT = re.compile(r"%[\w$.\-]++", re.ASCII)
+
+
 class Line:
     """What lines of one form have in common: everything but the names of their values."""
 
-    __slots__ = ("attributes", "name", "operands", "properties", "result_types", "types")
+    __slots__ = ("applied", "attributes", "name", "operands", "properties", "result_types", "types")
 
-    def __init__(self, name: str, operands: list[int], frame: Frame, operation: Operation) -> None:
-        self.name = name
-        #: which of the names of the line is each operand
+    def __init__(self, operands: list[int], frame: Frame, operation: Operation) -> None:
+        self.name = frame.name
+        #: which of the names of the line is each operand, where the order is another
         self.operands = operands if operands != sorted(operands) else None
-        self.types = frame.operand_types or ()
+        self.applied = frame.applied
+        self.types = list(frame.operand_types or ())
         self.result_types = frame.result_types
         self.properties = dict(operation.properties)
         self.attributes = dict(operation.attributes)
 
 
+#: forms of lines by the dialect whose operations need no prefix, in programs without aliases of types and attributes
+_shared_lines: dict[str, dict[tuple[str, ...], Line | None]] = {}
+_MOST_LINES = 100_000
+_HAS_ALIASES = re.compile(r"^[^\S\n]*(?:![A-Za-z_]|#(?!loc\d*\b)[A-Za-z_])[\w$]*[^\S\n]*=", re.M | re.ASCII)
+
+
+def _read_known_lines(text: str, at: int, out: list[Operation], builder: Any) -> int:
+    """Read operations on lines of known forms, one after the other; return the place of one that is none."""
+    match, split, lines, new, unknown = _LINE.match, _NAMES.split, builder.lines, Operation.__new__, mlir.UNKNOWN
+    scope = builder.scope
+    values, defined, uses = scope.values, scope.defined, scope.uses
+    while (found := match(text, at)) is not None:
+        written, body = found.groups()
+        place = None
+        if body[-1] == ")" and (cut := body.rfind(" loc(")) > 0:
+            place, body = body[cut + 5:-1], body[:cut]
+        pieces = split(body)
+        line = lines.get(tuple(pieces[::2]))
+        if line is None:
+            return at
+        names = pieces[1::2] if line.operands is None else [pieces[2 * n + 1] for n in line.operands]
+        try:
+            operands = [values[name] for name in names]
+        except KeyError:
+            return at
+        if [value.type for value in operands] != line.types:
+            return at
+        operation = new(Operation)
+        operation.name, operation.operands, operation.start = line.name, operands, at
+        operation.regions, operation.successors = [], []
+        operation.properties, operation.attributes = line.properties.copy(), line.attributes.copy()
+        operation.location = unknown if place is None else builder.place(place, found.start(2) + cut + 1)
+        operation.results = [SsaValue(type, operation, number) for number, type in enumerate(line.result_types)]
+        if line.applied is not None:
+            operation.regions.append(applied_region(*line.applied, at, operation.location))
+        if written is not None:
+            name = written[:-1]
+            if len(line.result_types) == 1 and name not in values and name not in uses and ":" not in name \
+                    and "," not in name:
+                value = operation.results[0]
+                value.name = name[1:]
+                values[name] = value
+                defined.append(name)
+            else:
+                builder.define_results(operation, [(m[1], int(m[2] or 0), at + m.start())
+                                                   for m in _RESULT_NAME.finditer(name)])
+        out.append(operation)
+        at = found.end()
+    return at
+
+
 def _read_operation(text: str, at: int, out: list[Any], builder: Any) -> int:
-    """Read an operation: by the form of its line where that is known, else by the grammar."""
+    """Read an operation by the grammar, and keep the form of its line if that is all there is on it."""
     found = _LINE.match(text, at)
-    if found is None:
-        return _read_by_rule(text, at, out, builder)
-    body = found[2]
-    place = None
-    if body[-1] == ")" and (split := body.rfind(" loc(")) > 0:
-        place, body = body[split + 5:-1], body[:split]
+    body = found[2] if found is not None else ""
+    if body.endswith(")") and (cut := body.rfind(" loc(")) > 0:
+        body = body[:cut]
     pieces = _NAMES.split(body)
     key = tuple(pieces[::2])
-    line = builder.lines.get(key, False)
-    if not line:
-        if line is None:
-            return _read_by_rule(text, at, out, builder)
-        return _read_new_line(text, at, out, builder, found, key, pieces[1::2])
-    after = _NEXT.match(text, found.end())
-    if after is None:
-        return _read_by_rule(text, at, out, builder)
-    names = pieces[1::2]
-    if line.operands is not None:
-        names = [names[n] for n in line.operands]
-    values = builder.scope.values
-    operands = []
-    for name, type in zip(names, line.types, strict=True):
-        value = values.get(name)
-        if value is None or value.type is not type:
-            return _read_by_rule(text, at, out, builder)
-        operands.append(value)
-    operation = Operation(line.name, operands, line.result_types, start=at)
-    if line.properties:
-        operation.properties = line.properties.copy()
-    if line.attributes:
-        operation.attributes = line.attributes.copy()
-    if place is not None:
-        operation.location = builder.place(place, found.end() - len(place) - 1)
-    if (written := found[1]) is not None:
-        results = operation.results
-        if len(results) == 1 and written not in values and ":" not in written and "," not in written:
-            value = results[0]
-            value.name = written[1:]
-            values[written] = value
-            builder.scope.defined.append(written)
-            if written in builder.scope.uses:
-                builder._resolve(written, value)
-        else:
-            builder.define_results(operation, [(m[1], int(m[2] or 0), at + m.start())
-                                               for m in _RESULT_NAME.finditer(written)])
-    out.append(operation)
-    return after.end()
-
-
-def _read_new_line(text: str, at: int, out: list[Any], builder: Any, found: re.Match[str], key: tuple[str, ...],
-                   names: list[str]) -> int:
-    """Read an operation by the grammar, and keep its form if that is all there is on its line."""
-    builder.last_frame = None
+    lines = builder.lines
     end = _read_by_rule(text, at, out, builder)
-    frame, operation = builder.last_frame, out[-1]
-    is_plain = (end >= found.end() and frame is not None and frame.start == at and not frame.regions
-                and not frame.successors and not text[found.end():end].strip(" \t\n\r")
-                and len(names) == len(frame.operands))
-    builder.lines[key] = None
+    if found is None or len(body) > _LONGEST_LINE or key in lines or "loc(" in body or "#loc" in body:
+        return end
+    frame, names = builder.last_frame, pieces[1::2]
+    if len(lines) >= _MOST_LINES:
+        lines.clear()
+    lines[key] = None
+    is_plain = (end == found.end() and frame.start == at and not frame.successors
+                and (not frame.regions or frame.applied is not None) and len(names) == len(frame.operands))
     if is_plain:
         places = sorted(place for _, place in frame.operands)
         order = [places.index(place) for _, place in frame.operands]
         if len(set(places)) == len(places) and all(names[n] == name for n, (name, _) in
                                                    zip(order, frame.operands, strict=True)):
-            builder.lines[key] = Line(frame.name, order, frame, operation)
+            lines[key] = Line(order, frame, out[-1])
     return end
 
 
@@ -137,13 +151,19 @@ def _read_by_rule(text: str, at: int, out: list[Any], builder: Any) -> int:
     if word is not None:
         frame.name = builder.full_name(word[0], begins)
     children: list[Any] = []
+    if results is None and text.startswith("%", at):
+        builder.rules.body_of("operation")(text, at, children, builder)  # which says what is wrong
     try:
-        end: int = builder.rules.body_of("operation")(text, at, children, builder)
+        rule = "generic" if text.startswith('"', begins) else "form"
+        end: int = builder.rules.rule(rule)(text, begins, children, builder)
+        location = None
+        if text.startswith("loc", end):
+            end = builder.rules.rule("location")(text, end, children, builder)
+            location = children[-1]
     finally:
         builder.frame = outer
-    children = children[0]
-    names = [c for c in children if type(c) is tuple and len(c) == 3]
-    location = children[-1] if isinstance(children[-1], mlir.LOCATIONS) else None
+    names = [] if results is None else [builder.result([m[1], m[2]], at + m.start(), 0)
+                                        for m in _RESULT_NAME.finditer(results[0])]
     out.append(builder.finish(frame, names, location, end))
     builder.last_frame = frame
     return end
@@ -163,12 +183,13 @@ def _read_region(text: str, at: int, out: list[Any], builder: Any) -> int:
         builder.scope = Scope()
     known = len(builder.scope.defined)
     builder.blocks, builder.labels = {}, {}
-    builder.default_dialect = frame.name.partition(".")[0] if frame.name in ("func.func", "builtin.module") else ""
+    builder.enter_dialect(frame.name.partition(".")[0] if frame.name in ("func.func", "builtin.module") else "")
     region = Region()
     end: int = builder.region_inside(text, at, region, frame)
     builder.check_blocks(region)
     builder.close_scope(isolated, known)
-    builder.scope, builder.blocks, builder.labels, builder.default_dialect = scope, blocks, labels, dialect
+    builder.scope, builder.blocks, builder.labels = scope, blocks, labels
+    builder.enter_dialect(dialect)
     builder.open_regions -= 1
     frame.regions.append(region)
     out.append(None)
@@ -185,11 +206,20 @@ class ProgramBuilder(OperationBuilder):
         super().__init__(source.text)
         self.source = source
         self.diagnostics: list[Diagnostic] = []
+        self._all_lines: dict[str, dict[tuple[str, ...], Line | None]] = \
+            {} if _HAS_ALIASES.search(source.text) else _shared_lines
         self.lines: dict[tuple[str, ...], Line | None] = {}
         self.last_frame: Frame | None = None
+        #: arguments of blocks as they are written, and their types
+        self.labels_known: dict[str, list[Any]] = {}
         self.rules = _rules()
         self.places: dict[str, Any] = {"unknown": mlir.UNKNOWN}
-        self.default_dialect = "builtin"
+        self.enter_dialect("builtin")
+
+    def enter_dialect(self, dialect: str) -> None:
+        """Let operations of a dialect stand without its name."""
+        self.default_dialect = dialect
+        self.lines = self._all_lines.setdefault(dialect, {})
 
     def full_name(self, word: str, at: int) -> str:
         """Return the name of an operation with its dialect."""
@@ -202,10 +232,10 @@ class ProgramBuilder(OperationBuilder):
         return full
 
     def place(self, written: str, at: int) -> Any:
-        """Return the location whose text between the brackets is given."""
+        """Return the location that begins at a place, and whose text between the brackets is given."""
         known = self.places.get(written)
         if known is None:
-            value, _ = self.read("location", self.text.rindex("loc", 0, at))
+            value, _ = self.read("location", at)
             known = self.places[written] = value
         return known
 
@@ -214,11 +244,16 @@ class ProgramBuilder(OperationBuilder):
     def program(self) -> Operation:
         """Read the whole text."""
         text, at = self.text, _skip(self.text, 0).end()  # type: ignore[union-attr]
-        operations: list[Any] = []
-        while at < len(text):
-            at = self.guarded(text, at, operations, self._item)
-            if len(self.diagnostics) >= _MOST_ERRORS:
-                break
+        operations: list[Operation] = []
+        while at < len(text) and len(self.diagnostics) < _MOST_ERRORS:
+            if text.startswith(("#", "!", "{-#"), at):
+                at = self._definition(text, at)
+                continue
+            before = at
+            at = self._statements(text, at, operations)
+            if at == before:  # a brace or a label
+                self.report(TextError(BAD_SYNTAX, f"'{text[at]}' belongs to no region", at, at + 1))
+                at = _skip(text, at + 1).end()  # type: ignore[union-attr]
         self.close_scope(True, 0)
         if len(operations) == 1 and operations[0].name == "builtin.module":
             return self._with_resources(operations[0])
@@ -226,12 +261,18 @@ class ProgramBuilder(OperationBuilder):
         block.operations += operations
         return self._with_resources(Operation("builtin.module", regions=[Region([block])]))
 
-    def _item(self, text: str, at: int, out: list[Any]) -> int:
-        if text.startswith(("#", "!"), at):
-            return int(self.rules.rule("alias")(text, at, [], self))
-        if text.startswith("{-#", at):
-            return int(self.rules.rule("resources")(text, at, [], self))
-        return _read_operation(text, at, out, self)
+    def _definition(self, text: str, at: int) -> int:
+        """Read an alias or the resources; a mistake in one is reported."""
+        rule = "resources" if text.startswith("{-#", at) else "alias"
+        depth = self.depth
+        try:
+            return int(self.rules.rule(rule)(text, at, [], self))
+        except TextError as error:
+            self.report(error)
+        except Mismatch as error:
+            self.report(self.explained(text, at, error))
+        self.depth = depth
+        return self._resume(text, at)
 
     def region_inside(self, text: str, at: int, region: Region, frame: Frame) -> int:
         """Read what stands between the braces of a region."""
@@ -258,12 +299,52 @@ class ProgramBuilder(OperationBuilder):
             if block is None:  # after a label that could not be read
                 block = Block()
                 region.blocks.append(block)
-            at = self.guarded(text, at, block.operations, lambda t, a, o: _read_operation(t, a, o, self))
+            at = self._statements(text, at, block.operations)
+
+    def _statements(self, text: str, at: int, out: list[Operation]) -> int:
+        """Read operations up to a label or the end of the region, or past a mistake in one, which is reported."""
+        state = (self.scope, self.blocks, self.labels, self.default_dialect, self.depth, self.open_regions, self.frame)
+        defined = self.scope.defined
+        known, count = len(defined), len(out)
+        ends = "}^" if self.open_regions else "}^#!{"
+        try:
+            while True:
+                at = _read_known_lines(text, at, out, self)
+                if text[at:at + 1] in ends:  # or at the end of the text
+                    return at
+                known, count = len(defined), len(out)
+                at = _read_operation(text, at, out, self)
+        except TextError as error:
+            if error.code == UNCLOSED and len(self.diagnostics) >= _MOST_ERRORS:
+                return len(text)
+            self.report(error)
+        except Mismatch as error:
+            self.report(self.explained(text, at, error))
+        except RecursionError:
+            self.report(TextError(NESTED, "the text is nested too deep", at, at + 1))
+        (self.scope, self.blocks, self.labels, dialect, self.depth, self.open_regions, self.frame) = state
+        self.enter_dialect(dialect)
+        del out[count:]
+        for name in defined[known:]:
+            self.scope.values.pop(name, None)
+        del defined[known:]
+        results = _RESULTS.match(text, at)
+        if results is not None:
+            self.lost.update(m[1] for m in _RESULT_NAME.finditer(results[0]))
+        return self._resume(text, at)
 
     def _labelled(self, text: str, at: int, region: Region) -> tuple[int, Block]:
-        out: list[Any] = []
-        end = self.rules.rule("block_label")(text, at, out, self)
-        label, *arguments = out[0]
+        quick = _LABEL_LINE.match(text, at)
+        found = self.labels_known.get(quick[2]) if quick is not None else None
+        if quick is not None and found is not None:
+            end, label, names = quick.end(), quick[1], _ARGUMENT.findall(quick[2])
+            arguments = [(name, at, type, None) for name, type in zip(names, found, strict=True)]
+        else:
+            out: list[Any] = []
+            end = self.rules.rule("block_label")(text, at, out, self)
+            label, *arguments = out[0]
+            if quick is not None and end == quick.end() and all(a is not None and a[3] is None for a in arguments):
+                self.labels_known[quick[2]] = [a[2] for a in arguments]
         block = self.blocks.setdefault(label, Block())
         if any(block is other for other in region.blocks):
             raise TextError(REDEFINED, f"the block {label} is defined twice", at, at + len(label))
@@ -273,9 +354,6 @@ class ProgramBuilder(OperationBuilder):
                 name, place, type, location = argument
                 self.define(name, block.add_argument(type, mlir.UNKNOWN if location is None else location), place)
         return end, block
-
-    def operation(self, children: list[Any], start: int, end: int) -> list[Any]:
-        return children
 
     def block_label(self, children: list[Any], start: int, end: int) -> Any:
         return children
@@ -351,32 +429,6 @@ class ProgramBuilder(OperationBuilder):
         return program
 
     # Mistakes
-
-    def guarded(self, text: str, at: int, out: list[Any], read: Any) -> int:
-        """Read a statement; report what is wrong with it, and return the place where the next one begins."""
-        state = (self.scope, self.blocks, self.labels, self.default_dialect, self.depth, self.open_regions, self.frame)
-        scope = self.scope
-        known, count = len(scope.defined), len(out)
-        try:
-            return int(read(text, at, out))
-        except TextError as error:
-            if error.code == UNCLOSED and len(self.diagnostics) >= _MOST_ERRORS:
-                return len(text)
-            self.report(error)
-        except Mismatch as error:
-            self.report(self.explained(text, at, error))
-        except RecursionError:
-            self.report(TextError(NESTED, "the text is nested too deep", at, at + 1))
-        (self.scope, self.blocks, self.labels, self.default_dialect, self.depth, self.open_regions,
-         self.frame) = state
-        del out[count:]
-        for name in scope.defined[known:]:
-            scope.values.pop(name, None)
-        del scope.defined[known:]
-        results = _RESULTS.match(text, at)
-        if results is not None:
-            self.lost.update(m[1] for m in _RESULT_NAME.finditer(results[0]))
-        return self._resume(text, at)
 
     def _resume(self, text: str, at: int) -> int:
         """Return where the next statement begins: brackets that this one opens are passed over."""

@@ -19,8 +19,16 @@ _WIDEST = (1 << 24) - 1
 _DEEPEST = 200
 _BLANK = blank_of("stablehlo")
 _skip = re.compile(_BLANK, re.ASCII).match
+_TENSOR = r"tensor<[\w?]*+(?:<\w*+>)?>"
 #: a type in which nothing depends on other lines of the text
-_PLAIN_TYPE = re.compile(rf"(tensor<[\w?]*+(?:<\w*+>)?>){_BLANK}", re.ASCII)
+_PLAIN_TYPE = re.compile(rf"({_TENSOR}){_BLANK}", re.ASCII)
+_ANGLES = r'<[^<>"\n]*+(?:<[^<>"\n]*+(?:<[^<>"\n]*+>[^<>"\n]*+)*+>[^<>"\n]*+)*+>'
+#: a function's type or that of a tensor, up to what ends it
+_OWN_TYPE = re.compile(
+    rf'(\([^()"\n]*+\) -> (?:\([^()"\n]*+\)|tensor{_ANGLES})(?! ->)|tensor{_ANGLES}){_BLANK}', re.ASCII)
+_PLAIN_ATTRIBUTE = re.compile(
+    rf'(dense<[^<>"{{}}\n]*+> : {_TENSOR}|array<[^<>"!#\n]*+>|-?\d++ : [iu]++\d++){_BLANK}(?=[,}}\]>])', re.ASCII)
+_OWN_ATTRIBUTE = re.compile(rf'(#[a-z]++(?:\.\w++)?{_ANGLES}){_BLANK}(?=[,}}\]>])', re.ASCII)
 _SIZE = re.compile(r"\d+|\?")
 _ALIAS_IN_BODY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[#!][A-Za-z_][\w$]*+(?![.<\w$])', re.ASCII)
 _ALIAS_LINE = re.compile(r"^[^\S\n]*(#[A-Za-z_][\w$]*+)[^\S\n]*=[^\S\n]*(?=loc\b)", re.M | re.ASCII)
@@ -29,31 +37,45 @@ _DECIMAL = re.compile(r"-?\d+\.\d*(?:[eE][+-]?\d+)?")
 _EXPRESSED = re.compile(r"^([^,{]*(?:\{[^}]*\})?),")
 #: dialects whose attributes have lists of parameters
 _LISTED = ("stablehlo.", "vhlo.", "chlo.", "mhlo.")
+#: parameters that are numbers, or lists of numbers, as printers write them
+_GIVEN = r"\w+ = (?:-?\d{1,18}|\[(?:\d{1,18}(?:, \d{1,18})*)?\])"
+_NUMBERS = re.compile(rf"{_GIVEN}(?:, {_GIVEN})*", re.ASCII)
+_NUMBER = re.compile(r"(\w+) = (?:(-?\d+)|\[([\d, ]*)\])", re.ASCII)
 _ONE_WORD = re.compile(r"([A-Za-z_]\w*) ([A-Za-z_]\w*)")
 _DOTTED = re.compile(r"([A-Za-z_][\w.]*)<([\s\S]*)>")
 
 
-def _type_reader(text: str, at: int, out: list[Any], builder: Any) -> int:
-    """Read a type; those that stand for themselves are looked up by their text."""
-    found = _PLAIN_TYPE.match(text, at)
-    if found is not None:
-        known = _plain_types.get(found[1])
-        if known is not None:
-            out.append(known)
+#: values of texts in which nothing depends on other lines, whatever program they stand in
+_plain: dict[str, Any] = {}
+_MOST_PLAIN, _LONGEST_PLAIN = 50_000, 5000
+
+
+def _keep(known: dict[str, Any], text: str, value: Any) -> None:
+    if len(text) <= _LONGEST_PLAIN:
+        if len(known) >= _MOST_PLAIN:
+            known.clear()
+        known[text] = value
+
+
+def _cached_reader(rule: str, plain: re.Pattern[str], own: re.Pattern[str]) -> Reader:
+    """Return what reads a rule, and looks up the texts that were read before: some anywhere, some in this program."""
+
+    def read(text: str, at: int, out: list[Any], builder: Any) -> int:
+        known = _plain
+        found = plain.match(text, at)
+        if found is None:
+            known, found = builder.known_texts, own.match(text, at)
+        value = known.get(found[1]) if found is not None else None
+        if found is not None and value is not None:
+            out.append(value)
             return found.end()
-    builder.depth += 1
-    if builder.depth > _DEEPEST:
-        raise TextError(NESTED, f"types are nested more than {_DEEPEST} deep", at, at + 1)
-    end: int = builder.rules.body_of("type")(text, at, out, builder)
-    builder.depth -= 1
-    if found is not None and found.end() == end:
-        if len(_plain_types) > 10_000:
-            _plain_types.clear()
-        _plain_types[found[1]] = out[-1]
-    return end
+        end = deeper(text, at, out, builder)
+        if found is not None and found.end() == end:
+            _keep(known, found[1], out[-1])
+        return end
 
-
-_plain_types: dict[str, Any] = {}
+    deeper = _nested_reader(rule)
+    return read
 
 
 def _nested_reader(rule: str) -> Reader:
@@ -72,8 +94,9 @@ class ValueBuilder:
     """Makes types, attributes and locations of the children of rules, and knows the names that stand for them."""
 
     READERS: ClassVar[dict[str, Reader]] = {
-        "type": _type_reader,
-        **{rule: _nested_reader(rule) for rule in ("attribute", "inner_body", "place", "inner_angles", "inner_brackets",
+        "type": _cached_reader("type", _PLAIN_TYPE, _OWN_TYPE),
+        "attribute": _cached_reader("attribute", _PLAIN_ATTRIBUTE, _OWN_ATTRIBUTE),
+        **{rule: _nested_reader(rule) for rule in ("inner_body", "place", "inner_angles", "inner_brackets",
                                                    "inner_braces", "parameter_value")}}
     rules: Any
 
@@ -85,6 +108,8 @@ class ValueBuilder:
         #: places of the texts of locations that have a name, found when one is asked for
         self._location_texts: dict[str, int] | None = None
         self._locations: dict[str, Any] = {}
+        #: texts of types and attributes that stand for the same wherever they are in this program
+        self.known_texts: dict[str, Any] = {}
 
     def read(self, rule: str, at: int) -> tuple[Any, int]:
         """Return the value of a rule that begins at a place, and where it ends."""
@@ -263,15 +288,18 @@ class ValueBuilder:
         return mlir.ArrayAttribute(tuple(c for c in children if c is not None))
 
     def dictionary(self, children: list[Any], start: int, end: int) -> Any:
-        entries: dict[str, Any] = {}
+        return mlir.DictionaryAttribute(tuple(sorted(children[0].items())))
+
+    def entries(self, children: list[Any], start: int, end: int) -> Any:
+        found: dict[str, Any] = {}
         for entry in children:
             if entry is None:
                 continue
             name, value, at, after = entry
-            if name in entries:
+            if name in found:
                 raise TextError(REDEFINED, f"the attribute {name} is given twice", at, after)
-            entries[name] = value
-        return mlir.DictionaryAttribute(tuple(sorted(entries.items())))
+            found[name] = value
+        return found
 
     def entry(self, children: list[Any], start: int, end: int) -> Any:
         name, value = children
@@ -354,7 +382,7 @@ class ValueBuilder:
         if name == "stablehlo.conv":
             found = self._convolution(text, at, end)
         else:
-            found = self._list_of(at, end) if name.startswith(_LISTED) else None
+            found = self._list_of(text, at, end) if name.startswith(_LISTED) else None
         return found if found is not None else (("", self._body(text)),)
 
     def _body(self, text: str) -> mlir.Body:
@@ -366,8 +394,11 @@ class ValueBuilder:
         value = self.type_aliases.get(name, self.attribute_aliases.get(name))
         return name if name[0] == '"' or value is None else value_text(value)
 
-    def _list_of(self, at: int, end: int) -> Any:
+    def _list_of(self, text: str, at: int, end: int) -> Any:
         """The parameters between the angle brackets that begin before one place and end before another."""
+        if _NUMBERS.fullmatch(text):
+            return tuple([(m[1], int(m[2]) if m[2] else tuple(map(int, m[3].split(","))) if m[3] else ())
+                          for m in _NUMBER.finditer(text)])
         depth, out = self.depth, []  # type: ignore[var-annotated]
         begin = _skip(self.text, at).end()  # type: ignore[union-attr]
         try:
