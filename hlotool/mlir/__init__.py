@@ -12,7 +12,8 @@ form that every reader of MLIR takes, whatever its dialects; `value_text` writes
 
 `read_program` reads a text of any dialect's generic form and of the short forms of StableHLO's: `text_program.py` what
 surrounds operations, `text_operations.py` one operation, `text_values.py` types, attributes and locations, and
-`elements_text.py` the elements of constants. They follow grammars/stablehlo.lark.
+`elements_text.py` the elements of constants. They follow grammars/stablehlo.lark, and so does `short_text`, which
+prints a program as MLIR prints it.
 """
 
 from hlotool.mlir.artifacts import (
@@ -69,6 +70,7 @@ from hlotool.mlir.bytecode_writer import write_bytecode
 from hlotool.mlir.float_text import float_bits, float_text, float_value, float_width
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
 from hlotool.mlir.print_generic import generic_text
+from hlotool.mlir.print_short import short_text
 from hlotool.mlir.text_program import read_program, read_recovering
 from hlotool.mlir.value_text import stored_bytes, value_text
 from hlotool.mlir.vhlo_versions import Requirement, lacking, requirements
@@ -83,5 +85,6 @@ __all__ = [
     "TypeAttribute", "UnitAttribute", "UnknownLocation", "VectorType", "artifact_dialects", "artifact_version",
     "float_bits", "float_text", "float_value", "float_width", "generic_text", "is_bytecode", "lacking",
     "read_bytecode", "read_producer", "read_program", "read_recovering", "read_stablehlo_artifact", "read_vhlo",
-    "requirements", "stored_bytes", "value_text", "walk", "write_bytecode", "write_stablehlo_artifact",
+    "requirements", "short_text", "stored_bytes", "value_text", "walk", "write_bytecode",
+    "write_stablehlo_artifact",
 ]

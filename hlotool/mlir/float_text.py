@@ -29,13 +29,53 @@ def float_text(bits: int, name: str) -> str:
     value = float_value(bits, name)
     if value is None or not math.isfinite(value):
         return f"0x{bits:0{(float_width(name) + 3) // 4}X}"
-    short = f"{value:.5e}".replace("e", "0e")
+    short = _scientific(value)
     if float_bits(float(short), name) == bits:
         return short
     # so many digits tell the numbers of a type apart
-    digits = f"{value:.{2 + (_ROWS[name].mantissa_bits + 1) * 59 // 196}g}"
-    mantissa, mark, exponent = digits.partition("e")
-    return mantissa + ("" if "." in mantissa else ".0") + mark + exponent
+    plain = _plain(value, 2 + (_ROWS[name].mantissa_bits + 1) * 59 // 196)
+    return plain or f"0x{bits:0{(float_width(name) + 3) // 4}X}"
+
+
+def _digits(value: float, most: int) -> tuple[str, int]:
+    """At most so many digits of a number that is not negative, and the power of ten of the last one.
+
+    Rounded as LLVM does: most of what stands behind the last digit is cut off first, and the next digit rounds.
+    Source: llvm, APFloat.cpp, toString.
+    """
+    number, divisor = value.as_integer_ratio()
+    unit = 1 - divisor.bit_length()
+    number *= 5 ** -unit
+    cut = max(0, number.bit_length() - (most * 196 + 58) // 59) * 59 // 196
+    digits = str(number // 10**cut)
+    kept = digits.rstrip("0") or "0"
+    unit += cut + len(digits) - len(kept)
+    if len(kept) > most:
+        unit += len(kept) - most
+        kept = str(int(kept[:most]) + (kept[most] >= "5"))
+        unit, kept = unit + len(kept) - len(kept.rstrip("0")), kept.rstrip("0")
+    return (kept, unit) if value else ("0", 0)
+
+
+def _scientific(value: float) -> str:
+    """The number with six digits: `1.500000e+00`."""
+    digits, unit = _digits(abs(value), 6)
+    exponent = unit + len(digits) - 1
+    sign = "-" if math.copysign(1, value) < 0 else ""
+    return f"{sign}{digits[0]}.{digits[1:]:0<6}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
+
+
+def _plain(value: float, most: int) -> str:
+    """The number with all digits that it needs; "" where it would have no point, and look like an integer."""
+    digits, unit = _digits(abs(value), most)
+    sign, top = "-" if value < 0 else "", unit + len(digits) - 1
+    if (unit > 3 or len(digits) + unit > most) if unit >= 0 else top < -3:
+        return f"{sign}{digits[0]}.{digits[1:] or '0'}E{'-' if top < 0 else '+'}{abs(top)}"
+    if unit >= 0:
+        return ""
+    if top < 0:
+        return f"{sign}0.{'0' * (-top - 1)}{digits}"
+    return f"{sign}{digits[:top + 1]}.{digits[top + 1:]}"
 
 
 def float_value(bits: int, name: str) -> float | None:

@@ -23,7 +23,7 @@ def generic_text(operation: Operation, *, locations: bool = True) -> str:
     """
     printer = _Printer(locations)
     printer.write(operation)
-    return "".join([*printer.out, *printer.aliases, *_resources(operation)])
+    return "".join([*printer.out, *printer.aliases, *resources_text(operation)])
 
 
 class _Printer:
@@ -152,8 +152,8 @@ def _places(location: Any) -> tuple[Any, ...]:
     return ()
 
 
-def _resources(outermost: Operation) -> list[str]:
-    """The section at the end of a text with the bytes that elements are taken from."""
+def resources_text(outermost: Operation) -> list[str]:
+    """Return the section at the end of a text with the bytes that elements are taken from."""
     found: dict[str, str] = {}
     for operation in walk(outermost):
         for value in (*operation.properties.values(), *operation.attributes.values()):

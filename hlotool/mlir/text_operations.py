@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from hlotool.grammars import Mismatch, Reader, blank_of, terminal
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.codes import BAD_TYPE, REDEFINED, TYPES_DIFFER
+from hlotool.mlir.defined_attributes import own_attributes
 from hlotool.mlir.elements_text import unescaped
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue
 from hlotool.mlir.text_error import TextError
@@ -174,6 +175,12 @@ class OperationBuilder(ValueBuilder):
     def finish(self, frame: Frame, results: list[tuple[str, int, int]], location: Any, end: int) -> Operation:
         """Make the operation of a frame, and let its results be known."""
         frame.operands += frame.initial
+        if frame.attributes:
+            own = own_attributes(frame.name)
+            for name in [n for n in frame.attributes if n in own]:
+                frame.properties[name] = frame.attributes.pop(name)
+        if len(frame.properties) > 1:
+            frame.properties = dict(sorted(frame.properties.items()))
         types = frame.operand_types
         if types is None:
             types = ()

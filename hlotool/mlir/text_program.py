@@ -98,7 +98,7 @@ def _read_known_lines(text: str, at: int, out: list[Operation], builder: Any) ->
         operation.location = unknown if place is None else builder.place(place, found.start(2) + cut + 1)
         operation.results = [SsaValue(type, operation, number) for number, type in enumerate(line.result_types)]
         if line.applied is not None:
-            operation.regions.append(applied_region(*line.applied, at, operation.location))
+            operation.regions.append(applied_region(line.applied[0], line.applied[1], at, operation.location))
         if written is not None:
             name = written[:-1]
             if len(line.result_types) == 1 and name not in values and name not in uses and ":" not in name \

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
+from hlotool.diagnostics import did_you_mean
 from hlotool.grammars import Descent, Mismatch, Reader, blank_of
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.codes import BAD_NUMBER, BAD_TYPE, NESTED, REDEFINED, UNDEFINED
+from hlotool.mlir.defined_attributes import fields_of_attribute
 from hlotool.mlir.elements_text import array_values, dense_of, integer_range, unescaped
 from hlotool.mlir.float_text import float_bits, float_text, float_width
 from hlotool.mlir.text_error import TextError
 from hlotool.mlir.value_text import value_text
+from hlotool.mlir.vhlo_operations import WHOLE
 
 I1, I32, I64 = mlir.IntegerType(1), mlir.IntegerType(32), mlir.IntegerType(64)
 F64 = mlir.FloatType("f64")
@@ -33,6 +36,8 @@ _SIZE = re.compile(r"\d+|\?")
 _ALIAS_IN_BODY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[#!][A-Za-z_][\w$]*+(?![.<\w$])', re.ASCII)
 _ALIAS_LINE = re.compile(r"^[^\S\n]*(#[A-Za-z_][\w$]*+)[^\S\n]*=[^\S\n]*(?=loc\b)", re.M | re.ASCII)
 _DECIMAL = re.compile(r"-?\d+\.\d*(?:[eE][+-]?\d+)?")
+_RAW = re.compile(r"\s*raw\s+")
+_STORAGE = re.compile(r"^([su]?i?\d{1,3})<(-?\d{1,40}):(-?\d{1,40})>")
 #: storage type, expressed type and dimensions, in front of the scales
 _EXPRESSED = re.compile(r"^([^,{]*(?:\{[^}]*\})?),")
 #: dialects whose attributes have lists of parameters
@@ -349,7 +354,10 @@ class ValueBuilder:
 
     def dialect_attribute(self, children: list[Any], start: int, end: int) -> Any:
         dialect, _, mnemonic = children[0][1:].partition(".")
-        return mlir.DialectAttribute(dialect, mnemonic, self._parameters(children[1], start, f"{dialect}.{mnemonic}"))
+        parameters = self._parameters(children[1], start, f"{dialect}.{mnemonic}")
+        if (dialect, mnemonic) == ("stablehlo", "type_extensions"):
+            mnemonic = "bounds"  # its name in print
+        return mlir.DialectAttribute(dialect, mnemonic, parameters)
 
     def short_dialect_attribute(self, children: list[Any], start: int, end: int) -> Any:
         return mlir.DialectAttribute(*self._short(children, start))
@@ -383,7 +391,26 @@ class ValueBuilder:
             found = self._convolution(text, at, end)
         else:
             found = self._list_of(text, at, end) if name.startswith(_LISTED) else None
-        return found if found is not None else (("", self._body(text)),)
+        if name == "stablehlo.type_extensions" and found and found[0][0] == "bounds":
+            return tuple([("", size) for size in found[0][1]])
+        if name == "stablehlo.result_accuracy" and found:
+            return tuple([(n, mlir.Body(float_text(float_bits(v, "f64") or 0, "f64")) if isinstance(v, float) else v)
+                          for n, v in found if v != 0])
+        fields = fields_of_attribute(name.removeprefix("stablehlo.")) if name.startswith("stablehlo.") else {}
+        if fields and not text.lstrip().startswith("raw"):
+            found = self._in_order(fields, found, name, text, at)
+        return found or (("", self._body(text)),)
+
+    def _in_order(self, fields: dict[str, bool], found: Any, name: str, text: str, at: int) -> Any:
+        """The parameters of an attribute whose fields are known, in their order; empty lists and zeros are left out."""
+        given = dict(found or ())
+        wrong = next((n for n in given if n not in fields), None)
+        if (found is None and text.strip()) or wrong is not None or len(given) < len(found or ()):
+            raise TextError(BAD_TYPE, f"#{name} has the fields {', '.join(fields)}, each once" if wrong is None
+                            else f"#{name} has no field {wrong}", at, at + len(text),
+                            help=did_you_mean(wrong, fields) if wrong is not None else "")
+        is_whole = name[10:] in WHOLE
+        return tuple([(n, given[n]) for n in fields if n in given and (is_whole or given[n] not in ((), 0))])
 
     def _body(self, text: str) -> mlir.Body:
         """The body as a text in which no alias stands."""
@@ -451,10 +478,24 @@ class ValueBuilder:
 
     def _convolution(self, text: str, at: int, end: int) -> Any:
         """The dimensions of `[b, 0, f]x[0, i, o]->[b, 0, f]`; None for the other form."""
-        if "[" not in text or "=" in text:
+        if "=" in text:
+            return self._raw_convolution(text, at, end)
+        if "[" not in text:
             return None
         found, close = self.read("dimension_numbers", _skip(self.text, at).end())  # type: ignore[union-attr]
         return found.parameters if self._closes(close, end) else None
+
+    def _raw_convolution(self, text: str, at: int, end: int) -> Any:
+        """The dimensions of `raw input_batch_dimension = 0, ...`; None where they are not each dimension once."""
+        begin = _RAW.match(self.text, at)
+        given = dict(self._list_of("", begin.end(), end) or ()) if begin is not None else {}
+        fields = fields_of_attribute("conv")
+        for side in ("input", "kernel", "output"):
+            places: list[Any] = [p for n in fields if n.startswith(side)
+                                 for p in (given.get(n, ()) if fields[n] else (given.get(n),))]
+            if sorted(places, key=repr) != list(range(len(places))):
+                return None
+        return tuple([(n, given[n]) for n in fields])
 
     # Locations
 
@@ -512,8 +553,14 @@ def _quantised(text: str) -> str:
     >>> _quantised("i8:f32, 2.0: 0")
     'i8:f32, 2.000000e+00'
     """
-    text = _DECIMAL.sub(lambda m: float_text(float_bits(float(m[0]), "f64") or 0, "f64"), "".join(text.split()))
+    text = _STORAGE.sub(lambda m: m[1] if _is_whole_range(m[1], int(m[2]), int(m[3])) else m[0], "".join(text.split()))
+    text = _DECIMAL.sub(lambda m: float_text(float_bits(float(m[0]), "f64") or 0, "f64"), text)
     return _EXPRESSED.sub(r"\1, ", re.sub(r"(\de[+-]\d+):0(?!\d)", r"\1", text), count=1)
+
+
+def _is_whole_range(storage: str, low: int, high: int) -> bool:
+    width = int(storage.lstrip("sui"))
+    return (low, high) == ((0, (1 << width) - 1) if storage[0] == "u" else (-(1 << width - 1), (1 << width - 1) - 1))
 
 
 class Rules:

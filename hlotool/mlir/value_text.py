@@ -12,6 +12,7 @@ from hlotool.mlir.float_text import float_text, float_width
 #: so many elements are listed; more are written as their bytes
 _MOST_LISTED = 100
 _BARE = re.compile(r"[A-Za-z_][\w$.]*")
+_NUMBER = re.compile(r"-?[\d.]+(?:[eE][+-]\d+)?")
 _PLAIN = re.compile(r'[ !#-\[\]-~]*')
 
 
@@ -107,13 +108,12 @@ class _Writer:
         element = value.type.element  # type: ignore[union-attr]
         width = stored_bytes(element)
         count = len(value.data) // width if width else 0
-        shape = value.type.shape or ()  # type: ignore[union-attr]
-        if count > _MOST_LISTED and element != mlir.IntegerType(1):
+        if count > _MOST_LISTED:
             return f'"0x{value.data.hex().upper()}"'
         texts = list(element_texts(element, _numbers(value.data, element)))
-        if count == 1 and _is_splat(shape, 1):
+        if count == 1:
             return texts[0]
-        return _nested(texts, shape) if count else ""
+        return _nested(texts, value.type.shape or ()) if count else ""  # type: ignore[union-attr]
 
     def strings(self, value: mlir.DenseStringsAttribute) -> str:
         texts = [quoted(t) for t in value.texts]
@@ -174,9 +174,9 @@ def _dimensions(shape: tuple[int | None, ...] | None) -> tuple[str, ...] | None:
     return None if shape is None else tuple("?" if d is None else str(d) for d in shape)
 
 
-def _is_splat(shape: tuple[int | None, ...], count: int) -> bool:
-    """True if so few elements stand for all of a shape, or the shape is that of a number."""
-    return count == 1 and (not shape or any(d != 1 for d in shape))
+def _bare(text: str) -> str:
+    """The text of a member of an array: a number has no type where it has the usual one."""
+    return text[:-6] if text.endswith((" : i64", " : f64")) and _NUMBER.fullmatch(text, 0, len(text) - 6) else text
 
 
 def _nested(texts: list[str], shape: tuple[int | None, ...]) -> str:
@@ -264,7 +264,7 @@ _WRITERS: dict[type, Callable[[_Writer, Any], str]] = {
     mlir.StringAttribute: _Writer.string,
     mlir.SymbolAttribute: lambda w, v: symbol(v.names),
     mlir.TypeAttribute: lambda w, v: w(v.type),
-    mlir.ArrayAttribute: lambda w, v: f"[{w.listed(v.members)}]",
+    mlir.ArrayAttribute: lambda w, v: f"[{', '.join([_bare(w(m)) for m in v.members])}]",
     mlir.DictionaryAttribute: lambda w, v: f"{{{w.entries(v.entries)}}}",
     mlir.DenseArrayAttribute: _Writer.dense_array,
     mlir.DenseAttribute: _Writer.dense,

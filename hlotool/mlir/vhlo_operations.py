@@ -263,14 +263,24 @@ def version_text(version: Version) -> str:
 @functools.cache
 def groups_of(base: str) -> tuple[Group, ...]:
     """Return what attributes of an operation make together, by its name without a version."""
+    return tuple([group for operations, group in _groups() if base in operations])
+
+
+def all_groups() -> tuple[Group, ...]:
+    """Return what attributes of all operations make together."""
+    return tuple([group for _, group in _groups()])
+
+
+@functools.cache
+def _groups() -> tuple[tuple[frozenset[str], Group], ...]:
+    """What attributes make together, with the operations."""
     found = []
     for row in _rows(_GROUPS):
         operations, name, mnemonic, *words = row.split()
         fields = [word.rstrip("*").partition("=") for word in words]
-        if base in operations.split(","):
-            found.append(Group(name, mnemonic, tuple(
-                [(vhlo or field, field, "ints" if word.endswith("*") else "one")
-                 for (field, _, vhlo), word in zip(fields, words, strict=True)])))
+        found.append((frozenset(operations.split(",")), Group(name, mnemonic, tuple(
+            [(vhlo or field, field, "ints" if word.endswith("*") else "one")
+             for (field, _, vhlo), word in zip(fields, words, strict=True)]))))
     return tuple(found)
 
 

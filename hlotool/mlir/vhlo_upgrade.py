@@ -299,8 +299,8 @@ def quantised(flags: int, storage: Any, expressed: Any, minimum: int, maximum: i
     least, most = (-(1 << width - 1), (1 << width - 1) - 1) if is_signed else (0, (1 << width) - 1)
     limits = "" if (minimum, maximum) == (least, most) else f"<{minimum}:{maximum}>"
     place = "" if dimension is None else f":{dimension}"
-    steps = ", ".join(f"{float_text(scale, 'f64')}{f':{zero}' if zero else ''}"
-                      for scale, zero in zip(scales, zero_points, strict=True))
+    steps = ",".join(f"{float_text(scale, 'f64')}{f':{zero}' if zero else ''}"
+                     for scale, zero in zip(scales, zero_points, strict=True))
     from hlotool.mlir.value_text import value_text
 
     return mlir.DialectType("quant", "uniform", (("", mlir.Body(
