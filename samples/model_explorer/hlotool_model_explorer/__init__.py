@@ -1,0 +1,1 @@
+"""An adapter extension for Model Explorer, which imports the module `main` of this package."""
