@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError, nearest
 from hlotool.ir import HloComputation, HloInstruction, HloModule
-from hlotool.ops import Flow, Step, flow_of, operand_for
+from hlotool.ops import Calls, Flow, Step, flow_of, operand_for
 from hlotool.view.codes import NO_PATH, NO_SUCH_INSTRUCTION
 
 Links: TypeAlias = Callable[[HloInstruction], Iterable[HloInstruction]]
@@ -186,11 +186,25 @@ def between(module: HloModule, name: str, other: str, most: int | None = DEFAULT
     up, down = links.within(links.leading_to(start, end))
     ahead, behind = _distances([start], down), _distances([end], up)
     if end not in ahead:
-        advice = f"a way leads back: --around {other} --to {name}" if start in _distances([end], down) else ""
-        raise HloError([Diagnostic(NO_PATH, f"no way leads from {start.name} to {end.name}", help=advice)])
+        raise HloError([_no_way(module, links, start, end, start in _distances([end], down))])
     on_the_way = sorted(ahead.keys() & behind.keys(), key=lambda i: (ahead[i] + behind[i], ahead[i]))
     title = f"from {start.name} to {end.name}, {ahead[end]} step{'s' * (ahead[end] != 1)} by the shortest way"
     return _excerpt(module, links, title, on_the_way, (start, end), most)
+
+
+def _no_way(module: HloModule, links: _Links, start: HloInstruction, end: HloInstruction, is_back: bool) -> Diagnostic:
+    """Return why there is nothing to draw: values may still flow in later rounds of a loop, or by another call."""
+    later: dict[HloInstruction, list[HloInstruction]] = {}
+    for loop in (i for i in module.instructions() if flow_of(i).calls is Calls.LOOP):
+        parameters = [p for c in loop.called_computations() for p in c.parameters()]
+        later.update((c.root, parameters) for c in loop.called_computations())
+    _, down = links.within(set(module.computations))
+    if end in _distances([start], lambda i: (*down(i), *later.get(i, ()))):
+        message = f"values may flow from {start.name} to {end.name} only in later rounds of a loop, or through " \
+                  "several calls of one computation"
+        return Diagnostic(NO_PATH, message, help="--to draws no such ways")
+    advice = f"a way leads back: --around {end.name} --to {start.name}" if is_back else ""
+    return Diagnostic(NO_PATH, f"no way leads from {start.name} to {end.name}", help=advice)
 
 
 def _distances(starts: list[HloInstruction], links: Links, most: int | None = None) -> dict[HloInstruction, int]:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,6 +84,7 @@ def _json_rows(text: str) -> list[dict[str, Any]]:
 def _json_columns(path: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float | str]]:
     """Return the columns of records with names, or of one record that gives names their values."""
     named = [row for row in rows if isinstance(row.get("name"), str) and len(row) > 1]
+    _require_once(path, [row["name"] for row in named])
     if named:
         headings = dict.fromkeys(key for row in named for key in row if key != "name")
         columns = {h: {row["name"]: row[h] for row in named if h in row} for h in headings}
@@ -105,11 +107,20 @@ def _csv_columns(path: str, text: str) -> dict[str, dict[str, float | str]]:
         raise _unreadable(path, "no rows of a name and a value")
     has_headings = not any(_number(cell) is not None for cell in rows[0][1:]) \
         and (rows[0][0].lower() in _HEADINGS or any(_number(cell) is not None for row in rows[1:] for cell in row[1:]))
+    _require_once(path, [row[0] for row in rows[has_headings:]])
     headings = rows[0][1:] if has_headings else [Path(path).stem] if len(rows[0]) == 2 else \
         [f"column {n}" for n in range(2, len(rows[0]) + 1)]
     columns = {h: {row[0]: row[n] for row in rows[has_headings:] if len(row) > n and row[n]}
                for n, h in enumerate(headings, 1)}
     return {h: _as_numbers(column) for h, column in columns.items() if column}
+
+
+def _require_once(path: str, names: Sequence[str]) -> None:
+    """Raise HloError (R150) for a name that has several rows: which value is meant is not ours to guess."""
+    if (most := Counter(names).most_common(1)) and most[0][1] > 1:
+        name, count = most[0]
+        raise HloError([Diagnostic(NO_VALUES, f"{path} has {count} rows for {name}", filename=path,
+                                   help="give each name one row: the sum or the mean of its values, say")])
 
 
 def _as_numbers(column: Mapping[str, str]) -> dict[str, float | str]:

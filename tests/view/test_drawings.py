@@ -189,6 +189,7 @@ def test_values_of_a_trace_and_of_isolate(tmp_path: pathlib.Path, capsys: pytest
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b'{"a": [1]}', b"[1, 2]", b"name\n", b"alone\n1\n",
+                                     b"a,1\na,2\n", b'[{"name": "a", "t": 1}, {"name": "a", "t": 2}]',
                                      b"\xff\xfe,1", b"\x93NUMPY", b"PK\x03\x04", b"[" * 100_000])
 def test_files_of_values_that_are_none(content: bytes, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "values"

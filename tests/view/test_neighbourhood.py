@@ -74,6 +74,19 @@ def test_where_no_way_leads(start: str, end: str, advice: str) -> None:
     assert bool(said.help) == bool(advice)
 
 
+TWICE = """HloModule twice
+f { p = f32[] parameter(0)  ROOT q = f32[] sine(p) }
+ENTRY e { x = f32[] parameter(0)  one = f32[] call(x), to_apply=f  ROOT two = f32[] call(one), to_apply=f }
+"""
+
+
+@pytest.mark.parametrize(("text", "start", "end"), [(CHAIN, "w", "v"), (CHAIN, "n", "l"), (TWICE, "q", "p")])
+def test_ways_through_later_rounds_and_calls_are_not_denied(text: str, start: str, end: str) -> None:
+    with pytest.raises(HloError) as error:
+        between(hlotool.parse(text), start, end)
+    assert "only in later rounds of a loop" in error.value.diagnostics[0].message
+
+
 def test_names_that_are_not_those_of_one_instruction() -> None:
     module = hlotool.parse(CHAIN)
     assert instruction_named(module, "fused").name == "m"
@@ -177,6 +190,12 @@ def test_every_form_of_the_command(tmp_path: pathlib.Path, capsys: pytest.Captur
     assert [(g["id"], [n["id"] for n in g["nodes"]]) for g in graphs] == [("main", ["b"]), ("fused", ["q", "s", "m"])]
     assert graphs[1]["nodes"][1]["incomingEdges"] == [
         {"sourceNodeId": "q", "sourceNodeOutputId": "0", "targetNodeInputId": "1"}]
+    page = tmp_path / "near.html"
+    assert main(["view", str(file), "--around", "body/i", "--hops", "1", "-o", str(page)]) == 0
+    assert '"start":"body/i~1"' in page.read_text()
+    assert main(["view", str(file), "--around", "b", "--to", "m", "-o", str(page)]) == 0
+    assert '"start":"main/b\\u003efused/m"' in page.read_text()
+    capsys.readouterr()
     file.write_text(wide(100))
     assert main(["view", str(file), "--around", "x", "--format", "dot"]) == 0
     assert "left out: 77 add, 1 tuple" in capsys.readouterr().err

@@ -18,8 +18,7 @@ class App {
     if (this.page.chains) await this.showChains();
     else await this.showModules(this.page.modules, this.page.modules.length > 1 ? 0 : null);
     // Until a page with an address of its own is opened, it is where the command opened it.
-    if (location.hash.length < 2 && this.page.start) history.replaceState(null, "", `#${encodeURIComponent(this.page.start)}`);
-    this.followAddress();
+    this.followAddress(location.hash.length < 2 && this.page.start);
     document.documentElement.dataset.ready = "yes";
     // The first search finds its tables made.
     setTimeout(() => { for (const pane of this.panes) pane.module.prepared(); });
@@ -86,7 +85,7 @@ class App {
 
   showWays(pane, start, end) {
     const part = pane.module.between(start, end, NEAR_BOXES), names = pane.module.names;
-    if (!part) { byId("said").textContent = byId("verdict").textContent = `No value flows from ${names[start]} to ${names[end]}`; return; }
+    if (!part) { byId("said").textContent = byId("verdict").textContent = `No way leads from ${names[start]} to ${names[end]}; rounds of loops and further calls of a computation are not followed`; return; }
     pane.showPart(part);
     this.choose(pane, end, { address: `${pane.side ? "@" : ""}${pane.module.address(start)}>${pane.module.address(end)}` });
     pane.fit(SMALL_LETTERS);
@@ -138,9 +137,9 @@ class App {
     try { history.pushState(null, "", wanted); } catch { /* pages without an address have none to change */ }
   }
 
-  followAddress() {
-    let name;
-    try { name = decodeURIComponent(location.hash.slice(1)); } catch { return; }
+  followAddress(given = "") {
+    let name = given;
+    try { name ||= decodeURIComponent(location.hash.slice(1)); } catch { return; }
     if (name === (this.own || "")) return;
     this.own = name;
     const side = name.startsWith("@") && this.panes[1] ? 1 : 0, pane = this.panes[side];
