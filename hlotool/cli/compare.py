@@ -3,6 +3,8 @@
     hlotool compare model.hlo                               pjrt:cpu against the reference
     hlotool compare before.hlo after.hlo                    two modules, on the reference and on pjrt:cpu
     hlotool compare models/ --executors pjrt:cpu stablehlo  each module
+    hlotool compare before.hlo after.hlo --prove --certificate proof.txt       the steps of a proof, as text
+    hlotool compare before.hlo after.hlo --check-certificate proof.txt         verifies them, without solvers
     hlotool compare model.hlo --args x.npz --format json
     hlotool compare snapshot.pb --executors stored:snapshot.pb reference    a recorded run, on its arguments
 
@@ -19,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arguments
-from hlotool.cli.console import report
+from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.limits import add_run_limit
 from hlotool.cli.option_values import argument_kind, error_budget, seconds
@@ -54,6 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prove", action="store_true",
                         help="two modules: try to prove that they compute the same for all arguments "
                              "(pip install 'hlotool[prove]')")
+    parser.add_argument("--certificate", metavar="FILE",
+                        help="two modules: write the steps of a proof that they compute the same, if there is one")
+    parser.add_argument("--check-certificate", metavar="FILE",
+                        help="two modules: verify the steps of such a proof, and compare no values; 0: they are right")
     parser.add_argument("--allow-open", "--allow-vacuous", action="store_true",
                         help="exit 0 also where something is left open: all is NaN, nothing depends on the arguments, "
                              "a side of a choice was never taken, a loop may run further, elements have no verdict")
@@ -75,6 +81,12 @@ def run(args: argparse.Namespace) -> int:
     sources: dict[str, Source] = {}
     wanted = list(load(args.paths, sources))
     pairs = [(wanted[0], wanted[1])] if len(wanted) == 2 and not args.each else [(w, None) for w in wanted]
+    if args.certificate or args.check_certificate:
+        if len(pairs) != 1 or pairs[0][1] is None:
+            complain("hlotool compare: a certificate is about two modules")
+            return 2
+        if args.check_certificate:
+            return _certificate_checked(*pairs[0], args.check_certificate, sources)
     code, records = 0, []
     for one, other in pairs:
         name = one.name if other is None else f"{one.name}, {other.name}"
@@ -84,6 +96,8 @@ def run(args: argparse.Namespace) -> int:
             code = max(code, report(error.diagnostics, sources) or 2)
             records.append(failed_record(name, error.diagnostics))
             continue
+        if args.certificate and other is not None:
+            code = max(code, _certificate_written(one, other, args.certificate, sources))
         if args.save_arguments is not None and found.witness is not None:
             write_arguments(Path(args.save_arguments), found.witness[0])
         code = max(code, _exit_code(found, args.allow_open))
@@ -91,6 +105,37 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         print_json(records[0] if len(records) == 1 else records)
     return code
+
+
+def _certificate_written(one: Loaded, other: Loaded, file: str, sources: dict[str, Source]) -> int:
+    """Write a certificate, if there is one; gives an exit code."""
+    from hlotool.cli.whole_files import write_beside
+    from hlotool.proof import certified
+
+    try:
+        text = certified(one.module(), other.module())
+        if not text:
+            complain(f"hlotool compare: no certificate: {one.name} and {other.name} are not proved to be equal")
+            return 1
+        write_beside(Path(file), text.encode())
+    except HloError as error:
+        return report(error.diagnostics, sources) or 2
+    return 0
+
+
+def _certificate_checked(one: Loaded, other: Loaded | None, file: str, sources: dict[str, Source]) -> int:
+    """Print what a certificate proves; gives an exit code."""
+    from hlotool.proof import check_certificate
+    from hlotool.text.input_files import bytes_of
+
+    assert other is not None
+    try:
+        found = check_certificate(bytes_of(Path(file)).decode("utf-8", "replace"), one.module(), other.module())
+    except HloError as error:
+        report(error.diagnostics, sources)
+        return 1
+    print(found)
+    return 0
 
 
 def _compared(one: Loaded, other: Loaded | None, args: argparse.Namespace) -> Comparison:

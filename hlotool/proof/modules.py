@@ -8,12 +8,17 @@ that order, which is named.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
+from hlotool.diagnostics import HloError
 from hlotool.ir import HloModule
 from hlotool.passes.equality import EXACT, REASSOCIATING, STRICT, Node, NotComparable, Numbering
+from hlotool.proof.certificate import RULES, ProofLog
+from hlotool.proof.certificate_check import check_certificate
 from hlotool.proof.observed_nans import observed, reached
 from hlotool.proof.queries import ElementQuery, NoSort, is_elementwise, sources
 from hlotool.proof.solvers import Decision, asked
@@ -82,6 +87,25 @@ def _proved(before: HloModule, after: HloModule, effort: int) -> EqualityProof:
     return EqualityProof(ProofStatus.UNKNOWN, reason="it tells NaNs apart, which no solver does")
 
 
+def certified(before: HloModule, after: HloModule, effort: int = 4) -> str:
+    """Return a certificate that two modules compute the same; "" where none can be written.
+
+    It was verified (certificate_check.py). Raises HloError where a solver is needed and none is installed.
+    """
+    for kind in RULES:
+        with contextlib.suppress(NotComparable):
+            log = ProofLog(before, after, kind)
+            prover = _Prover(log.form, effort, log.joined if kind == "exact" else None)
+            is_comparable = not log.has_elided and len(log.results[0]) == len(log.results[1])
+            if is_comparable and (log.results[0] == log.results[1] or (kind == "exact" and all(
+                    prover.equal(a, b) for a, b in zip(*log.results, strict=True)))):
+                text = log.text()
+                with contextlib.suppress(HloError):
+                    check_certificate(text, before, after)
+                    return text
+    return ""
+
+
 #: questions to solvers for one proof
 _MOST_QUESTIONS = 64
 #: pairs of operations that are looked at for one proof
@@ -94,6 +118,8 @@ class _Prover:
 
     form: Numbering
     effort: int
+    #: called with how two values were proved to be equal, and both
+    log: Callable[[str, int, int], None] | None = None
     solvers: set[str] = field(default_factory=set)
     stopped: tuple[Node, Node] | None = None
     _parents: dict[int, int] = field(default_factory=dict)
@@ -115,8 +141,8 @@ class _Prover:
                 waiting += fresh
                 continue
             waiting.pop()
-            if (self._is_one_operation(*pair) and not needed) or self._is_decided(*pair):
-                self._join(*pair)
+            if how := "alike" if self._is_one_operation(*pair) and not needed else self._decided_by(*pair):
+                self._join(how, *pair)
             else:
                 self._failed.add(pair)
                 self.stopped = self.stopped or (self.form.nodes[pair[0]], self.form.nodes[pair[1]])
@@ -128,7 +154,9 @@ class _Prover:
             number = above
         return number
 
-    def _join(self, one: int, other: int) -> None:
+    def _join(self, how: str, one: int, other: int) -> None:
+        if self.log is not None:
+            self.log(how, one, other)
         left, right = self.root(one), self.root(other)
         self._parents[max(left, right)] = min(left, right)
         self.form.other_nans.update(n for n in (one, other) if self.form.may_be_nan(n))
@@ -157,21 +185,22 @@ class _Prover:
                 found += [] if inner else [at]
         return found
 
-    def _is_decided(self, one: int, other: int) -> bool:
-        """Return True if a solver says that two values are equal."""
+    def _decided_by(self, one: int, other: int) -> str:
+        """Return `solver` and its name if it says that two values are equal, else ""."""
         nodes = [self.form.nodes[n] for n in (one, other)]
         if nodes[0].shapes != nodes[1].shapes or not any(map(is_elementwise, nodes)) \
                 or self._questions >= _MOST_QUESTIONS:
-            return False
+            return ""
         self._questions += 1
         query = ElementQuery(self.form, self.root)
         try:
             reply = asked(query.ask(one, other), tuple(query.unknowns), self.effort)
         except NoSort:
-            return False
-        if reply.answer is Decision.EQUAL:
-            self.solvers.add(reply.by)
-        return reply.answer is Decision.EQUAL
+            return ""
+        if reply.answer is not Decision.EQUAL:
+            return ""
+        self.solvers.add(reply.by)
+        return f"solver {reply.by}"
 
 
 def _words(node: Node) -> str:

@@ -29,7 +29,7 @@ def reached(form: Numbering, numbers: Iterable[int]) -> set[int]:
 def observed(form: Numbering, numbers: Iterable[int]) -> set[int]:
     """Return the floats whose NaNs decide what values are, by more than that they are NaN."""
     below = reached(form, numbers)
-    waiting = [o for n in below if _reads_bits(form, form.nodes[n]) for o in form.nodes[n].operands]
+    waiting = [o for n in below if reads_bits(form, form.nodes[n]) for o in form.nodes[n].operands]
     found = set[int]()
     while waiting:
         at = waiting.pop()
@@ -43,7 +43,8 @@ def observed(form: Numbering, numbers: Iterable[int]) -> set[int]:
     return found
 
 
-def _reads_bits(form: Numbering, node: Node) -> bool:
+def reads_bits(form: Numbering, node: Node) -> bool:
+    """Return True if an operation's result depends on the sign or payload of a NaN."""
     record = OPS.get(node.opcode)
     if record is None:
         return False

@@ -2,7 +2,16 @@
 
 from hlotool.passes.equality.differences import Diff, DiffRecord, ModuleChange, diff
 from hlotool.passes.equality.fingerprints import fingerprint, size_blind_fingerprint
-from hlotool.passes.equality.numbering import NOT_COMPARED, Node, NotComparable, Numbering, Value, gone, leaf_numbers
+from hlotool.passes.equality.numbering import (
+    NOT_COMPARED,
+    Node,
+    NotComparable,
+    Numbering,
+    NumberingRule,
+    Value,
+    gone,
+    leaf_numbers,
+)
 from hlotool.passes.equality.numbering_rules import (
     ALONG_PASSES,
     CONVERSIONS,
@@ -19,6 +28,6 @@ from hlotool.passes.equality.structure import Aspects, Structure
 __all__ = [
     "ALONG_PASSES", "CONVERSIONS", "EXACT", "FATES", "NOT_COMPARED", "REASSOCIATING", "SIMPLIFICATIONS", "STRICT",
     "Aspects", "Became", "Candidates", "Diff", "DiffRecord", "ModuleChange", "Node", "NotComparable", "Numbering",
-    "Structure", "Value", "ValueIndex", "are_near", "became", "diff", "distance", "fingerprint", "gone", "is_optimised",
-    "leaf_numbers", "op_name", "same_up_to", "share_of", "size_blind_fingerprint",
+    "NumberingRule", "Structure", "Value", "ValueIndex", "are_near", "became", "diff", "distance", "fingerprint",
+    "gone", "is_optimised", "leaf_numbers", "op_name", "same_up_to", "share_of", "size_blind_fingerprint",
 ]

@@ -160,6 +160,8 @@ class Numbering:
     layouts_of_calls: bool = False
     #: called with each instruction, the values of its operands, and its value
     observe: Callable[[HloInstruction, tuple[Value, ...], Value], None] | None = None
+    #: called with each rule that was applied, the expression before, and the number of that after it
+    applied: Callable[[NumberingRule, Node, int], None] | None = None
     nodes: list[Node] = field(default_factory=list)
     #: the names of the rules that were applied
     used: set[str] = field(default_factory=set)
@@ -211,6 +213,8 @@ class Numbering:
                 number = found if isinstance(found, int) else self.number(found)
                 if not each.keeps_nans and self.may_be_nan(number):
                     self.other_nans.add(number)
+                if self.applied is not None:
+                    self.applied(each, node, number)
                 return number
         return self.add(node)
 

@@ -1,0 +1,117 @@
+"""Writes the steps of a proof that two modules compute the same, as text that certificate_check.py verifies.
+
+    hlotool-certificate 1 exact
+    modules 3f1c... 99a0...                     digests of both modules
+    rule reshape_of_reshape 8d2e... 51ff...     an expression, and the one that the rule makes of it
+    alike 77b1... 0c3d...                       one operation on operands that are equal
+    solver bitwuzla 5e2a... e11f...             a solver said that no elements differ
+    result 0 77b1... 0c3d...                    what both modules give first
+    end 4f21...                                 the digest of all lines before
+
+Expressions are named by digests of what they are: opcode, shapes, attributes, and the names of their operands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from hlotool.ir import HloModule
+from hlotool.passes.equality import EXACT, REASSOCIATING, Node, NotComparable, Numbering, NumberingRule
+
+HEAD = "hlotool-certificate 1"
+#: names of sets of rules in a certificate
+RULES = {"exact": EXACT, "reassociating": REASSOCIATING}
+#: attributes with which an instruction is taken as it is, since a compiler may act on them
+_DIRECTIVES = frozenset({"sharding", "frontend_attributes", "control-predecessors"})
+_DIGITS = 16
+
+
+@dataclass
+class Names:
+    """The names of expressions of a numbering."""
+
+    form: Numbering
+    _known: dict[int, str] = field(default_factory=dict)
+
+    def of(self, number: int) -> str:
+        """Return the name of a numbered expression."""
+        for at in range(len(self._known), number + 1):
+            self._known[at] = self.of_node(self.form.nodes[at])
+        return self._known[number]
+
+    def of_node(self, node: Node) -> str:
+        """Return the name of an expression whose operands are numbered."""
+        own = (node.opcode, [s.text(False) for s in node.shapes], sorted((k, repr(v)) for k, v in node.attributes))
+        return digest(repr((own, [self.of(n) for n in node.operands])))
+
+
+def digest(text: str) -> str:
+    """Return the name of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+
+def raw_results(before: HloModule, after: HloModule) -> tuple[Numbering, tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Return both modules as expressions to which no rule was applied, and their results. Raises NotComparable."""
+    raw = Numbering(layouts_of_calls=True)
+    return raw, (raw.module(before), raw.module(after))
+
+
+def taken_over(raw: Numbering, form: Numbering, number_of: Callable[[Node], int]) -> list[int]:
+    """Return the numbers in another numbering of all raw expressions, operands first."""
+    found = list[int]()
+    for node in raw.nodes:
+        own = node.with_operands(*(found[n] for n in node.operands))
+        is_told = any(name in _DIRECTIVES for name, _ in own.attributes)
+        found.append(form.add(own) if is_told else number_of(own))
+    return found
+
+
+@dataclass
+class ProofLog:
+    """The steps of a proof, as lines."""
+
+    before: HloModule
+    after: HloModule
+    kind: str
+    steps: dict[str, None] = field(default_factory=dict)
+    form: Numbering = field(init=False)
+    names: Names = field(init=False)
+    #: both modules' results in the numbering of the proof
+    results: tuple[tuple[int, ...], tuple[int, ...]] = field(init=False)
+    #: constants whose elements are not known
+    has_elided: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Apply the rules to both modules. Raises NotComparable."""
+        raw, results = raw_results(self.before, self.after)
+        self.has_elided = bool(raw.elided)
+        self.form = Numbering(RULES[self.kind], layouts_of_calls=True, applied=self._applied)
+        self.names = Names(self.form)
+        numbers = taken_over(raw, self.form, self.form.number)
+        one, other = ([numbers[n] for n in side] for side in results)
+        self.results = tuple(one), tuple(other)
+
+    def _applied(self, rule: NumberingRule, node: Node, number: int) -> None:
+        self.steps[f"rule {rule.apply.__name__} {self.names.of_node(node)} {self.names.of(number)}"] = None
+
+    def joined(self, how: str, one: int, other: int) -> None:
+        """Add a step of the prover: `alike`, or `solver` with its name."""
+        self.steps[f"{how} {self.names.of(one)} {self.names.of(other)}"] = None
+
+    def text(self) -> str:
+        """Return the certificate."""
+        lines = [f"{HEAD} {self.kind}", f"modules {digest(str(self.before))} {digest(str(self.after))}", *self.steps]
+        lines += [f"result {n} {self.names.of(a)} {self.names.of(b)}"
+                  for n, (a, b) in enumerate(zip(*self.results, strict=True))]
+        return ended(lines)
+
+
+def ended(lines: Sequence[str]) -> str:
+    """Return lines with the last one, which has their digest."""
+    body = "\n".join(lines) + "\n"
+    return f"{body}end {digest(body)}\n"
+
+
+__all__ = ["HEAD", "RULES", "Names", "NotComparable", "ProofLog", "digest", "ended", "raw_results", "taken_over"]
