@@ -169,7 +169,7 @@ class IndexQuery:
             self._calls.append((element.opcode, tuple(terms)))
             return _call(element.opcode, terms), ""
         words = [element.opcode, *(k or "number" for _, k in operands), *(f"{k}={v}" for k, v in element.attributes)]
-        name = f"|{' '.join(words)}|"
+        name = f"|{' '.join(words).translate({ord(c): '/' for c in '|' + chr(92)})}|"
         sorts = [self._sort(k) for _, k in operands]
         self._declare(name, sorts, kind)
         if "commutative" in OPS[element.opcode].flags and len(set(sorts)) == 1:
@@ -184,6 +184,8 @@ def _call(name: str, terms: list[str]) -> str:
 
 def _kind(element: Function, types: tuple[str, ...]) -> str:
     """Return the kind of an elementwise operation's result. Raises NoSort."""
+    if (known := dict(element.attributes).get("types")) is not None:
+        return "pred" if str(known).endswith("->pred") else ""
     for given in (types, tuple("s32" if t == "f32" else t for t in types)):
         with contextlib.suppress(ConstraintError, TypeError, KeyError):
             found = OPS[element.opcode].infer(*(Shape.array(t) for t in given), declared=None,

@@ -2,8 +2,9 @@
 
 Both become numbered expressions under rules that keep every bit (hlotool.passes.equality). Results of one number are
 equal. Where numbers differ, two expressions are equal if they are one operation on equal operands, or if a solver says
-so of the elementwise operations that they end in. What differs only in the order of sums and products is proved up to
-that order, which is named.
+so of the elementwise operations that they end in, or of the places from which their elements come (moved_values.py).
+Bodies of loops are values of a state that is unknown: equal bodies from equal starts are equal loops. What differs only
+in the order of sums and products is proved up to that order, which is named.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from hlotool.ir import HloModule
 from hlotool.passes.equality import EXACT, REASSOCIATING, STRICT, Node, NotComparable, Numbering
 from hlotool.proof.certificate import RULES, ProofLog
 from hlotool.proof.certificate_check import check_certificate
+from hlotool.proof.index_proofs import IndexProof, Strength
+from hlotool.proof.index_terms import Domain, IndexQuery
+from hlotool.proof.moved_values import MovedValues, is_moved, sources_of_array
 from hlotool.proof.observed_nans import observed, reached
 from hlotool.proof.queries import ElementQuery, NoSort, is_elementwise, sources
 from hlotool.proof.solvers import Decision, asked
@@ -128,7 +132,7 @@ class _Prover:
 
     def equal(self, one: int, other: int) -> bool:
         """Return True if two values are proved to be equal; operands first, without recursion."""
-        waiting = [(one, other)]
+        waiting, opened = [(one, other)], set[tuple[int, int]]()
         while waiting and len(self._failed) < _MOST_PAIRS:
             pair = waiting[-1]
             left, right = (self.root(n) for n in pair)
@@ -136,8 +140,9 @@ class _Prover:
                 waiting.pop()
                 continue
             needed = [p for p in self._needed(*pair) if self.root(p[0]) != self.root(p[1])]
-            fresh = [p for p in needed if p not in self._failed and p not in waiting]
+            fresh = [p for p in needed if p not in self._failed and p not in opened]
             if fresh:
+                opened.add(pair)
                 waiting += fresh
                 continue
             waiting.pop()
@@ -180,7 +185,7 @@ class _Prover:
             at = waiting.pop()
             if at not in seen:
                 seen.add(at)
-                inner = sources(self.form, at)
+                inner = sources(self.form, at) or sources_of_array(self.form, at)
                 waiting += inner
                 found += [] if inner else [at]
         return found
@@ -188,19 +193,35 @@ class _Prover:
     def _decided_by(self, one: int, other: int) -> str:
         """Return `solver` and its name if it says that two values are equal, else ""."""
         nodes = [self.form.nodes[n] for n in (one, other)]
-        if nodes[0].shapes != nodes[1].shapes or not any(map(is_elementwise, nodes)) \
-                or self._questions >= _MOST_QUESTIONS:
+        if nodes[0].shapes != nodes[1].shapes:
             return ""
-        self._questions += 1
+        for is_worth_it, ask in ((any(map(is_elementwise, nodes)), self._by_elements),
+                                 (is_moved(self.form, one) or is_moved(self.form, other), self._by_index_maps)):
+            if is_worth_it and self._questions < _MOST_QUESTIONS:
+                self._questions += 1
+                if by := ask(one, other):
+                    self.solvers.add(by)
+                    return f"solver {by.split(' ')[-1]}"
+        return ""
+
+    def _by_elements(self, one: int, other: int) -> str:
+        """Return the solver that says that an element of two values is made alike of elements at the same place."""
         query = ElementQuery(self.form, self.root)
         try:
             reply = asked(query.ask(one, other), tuple(query.unknowns), self.effort)
         except NoSort:
             return ""
-        if reply.answer is not Decision.EQUAL:
+        return reply.by if reply.answer is Decision.EQUAL else ""
+
+    def _by_index_maps(self, one: int, other: int) -> str:
+        """Return `index maps and z3` if they say that two values have the same elements, wherever these come from."""
+        if any(self.form.shape(n) is None for n in (one, other)):
             return ""
-        self.solvers.add(reply.by)
-        return f"solver {reply.by}"
+        values = MovedValues(self.form, self.root)
+        arrays = values.array(one), values.array(other)
+        query = IndexQuery(Domain.ANY, (), tuple(values.wholes), effort=1, left=_MOST_QUESTIONS)
+        found, _ = IndexProof(query).arrays(*arrays)
+        return "index maps and z3" if found is Strength.EQUAL else ""
 
 
 def _words(node: Node) -> str:
