@@ -30,6 +30,7 @@ GROUPS = {
     "look": {
         "view": "a module as a page: its graph, folded, with the text beside it",
         "diff": "what differs between two modules, matched by structure",
+        "versions": "which StableHLO version a program needs, and what asks for it",
         "cost": "flops, traffic, memory and communication of a module",
         "docs": "write or serve the manual",
     },

@@ -67,24 +67,28 @@ from hlotool.mlir.builtin_values import (
 )
 from hlotool.mlir.bytecode_reader import Bytecode, Dialect, is_bytecode, read_bytecode, read_producer
 from hlotool.mlir.bytecode_writer import write_bytecode
+from hlotool.mlir.codes import TOO_NEW
 from hlotool.mlir.float_text import float_bits, float_text, float_value, float_width
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
 from hlotool.mlir.print_generic import generic_text
 from hlotool.mlir.print_short import short_text
 from hlotool.mlir.text_program import read_program, read_recovering
 from hlotool.mlir.value_text import stored_bytes, value_text
-from hlotool.mlir.vhlo_versions import Requirement, lacking, requirements
+from hlotool.mlir.vhlo_codec import Version
+from hlotool.mlir.vhlo_operations import version_of, version_text
+from hlotool.mlir.vhlo_versions import Requirement, lacking, place_text, requirements
 
 __all__ = [
-    "LOCATIONS", "TYPES", "UNIT", "UNKNOWN", "AnyAttribute", "AnyType", "ArrayAttribute", "Block", "Body",
-    "Bytecode", "CallLocation", "ComplexType", "DenseArrayAttribute", "DenseAttribute", "DenseResourceAttribute",
-    "DenseStringsAttribute", "Dialect", "DialectAttribute", "DialectType", "DictionaryAttribute", "FileLocation",
-    "FloatAttribute", "FloatType", "FunctionType", "FusedLocation", "IndexType", "IntegerAttribute", "IntegerType",
-    "Location", "MemRefType", "NameLocation", "NoneType", "Operation", "Region", "Requirement", "SparseAttribute",
-    "SsaValue", "StringAttribute", "SymbolAttribute", "TensorType", "TextAttribute", "TextType", "TupleType",
-    "TypeAttribute", "UnitAttribute", "UnknownLocation", "VectorType", "artifact_dialects", "artifact_version",
-    "float_bits", "float_text", "float_value", "float_width", "generic_text", "is_bytecode", "lacking",
-    "read_bytecode", "read_producer", "read_program", "read_recovering", "read_stablehlo_artifact", "read_vhlo",
-    "requirements", "short_text", "stored_bytes", "value_text", "walk", "write_bytecode",
+    "LOCATIONS", "TOO_NEW", "TYPES", "UNIT", "UNKNOWN", "AnyAttribute", "AnyType", "ArrayAttribute", "Block",
+    "Body", "Bytecode", "CallLocation", "ComplexType", "DenseArrayAttribute", "DenseAttribute",
+    "DenseResourceAttribute", "DenseStringsAttribute", "Dialect", "DialectAttribute", "DialectType",
+    "DictionaryAttribute", "FileLocation", "FloatAttribute", "FloatType", "FunctionType", "FusedLocation",
+    "IndexType", "IntegerAttribute", "IntegerType", "Location", "MemRefType", "NameLocation", "NoneType",
+    "Operation", "Region", "Requirement", "SparseAttribute", "SsaValue", "StringAttribute", "SymbolAttribute",
+    "TensorType", "TextAttribute", "TextType", "TupleType", "TypeAttribute", "UnitAttribute", "UnknownLocation",
+    "VectorType", "Version", "artifact_dialects", "artifact_version", "float_bits", "float_text", "float_value",
+    "float_width", "generic_text", "is_bytecode", "lacking", "place_text", "read_bytecode", "read_producer",
+    "read_program", "read_recovering", "read_stablehlo_artifact", "read_vhlo", "requirements", "short_text",
+    "stored_bytes", "value_text", "version_of", "version_text", "walk", "write_bytecode",
     "write_stablehlo_artifact",
 ]

@@ -11,14 +11,18 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from hlotool.diagnostics import HloError
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.builtin_codec import I1
 from hlotool.mlir.float_text import float_bits
-from hlotool.mlir.operations import Operation
+from hlotool.mlir.operations import Operation, walk
+from hlotool.mlir.text_program import read_program
+from hlotool.mlir.value_text import value_text
 from hlotool.mlir.vhlo_codec import PLAIN_NAMES
 from hlotool.mlir.vhlo_operations import VhloOperation, groups_of, versions_of_operation
 from hlotool.mlir.vhlo_upgrade import API_VERSIONS, ENUMERATIONS, I64, UnfitError
 
+_AXIS = re.compile(r'#stablehlo\.axis_ref<\s*name = "([^"\\]*)"(?:,\s*sub_axis_info = \(\s*(\d+)\s*\)\s*(\d+))?\s*>')
 _QUANTISED = re.compile(r"\s*([iu])(\d+)(?:<(-?\d+):(-?\d+)>)?:(\w+)(?::(\d+))?,\s*(?:\{(.*)\}|(.*))\s*", re.S)
 
 
@@ -140,7 +144,8 @@ class VhloForm:
         if (make := _TYPES.get(type(value))) is not None:
             return make(self, value)
         if isinstance(value, mlir.DialectType) and (value.dialect, value.mnemonic) == ("stablehlo", "future"):
-            return _type("future_v1", members=self.list([v for _, v in value.parameters]))
+            return _type("future_v1", members=self.list(
+                [t for _, v in value.parameters for t in (_types_of(v) if isinstance(v, mlir.Body) else (v,))]))
         if isinstance(value, mlir.DialectType) and (value.dialect, value.mnemonic) == ("quant", "uniform"):
             return self.quantised(value)
         if isinstance(value, mlir.DialectType) and value.dialect == "vhlo":
@@ -160,7 +165,8 @@ class VhloForm:
         return _type("tensor_v1", **fields)
 
     def encoding(self, value: Any) -> Any:
-        if not isinstance(value, mlir.DialectAttribute) or (value.dialect, value.mnemonic) != ("stablehlo", "bounds"):
+        name = (value.dialect, value.mnemonic) if isinstance(value, mlir.DialectAttribute) else ("", "")
+        if name not in (("stablehlo", "bounds"), ("stablehlo", "type_extensions")):
             raise UnfitError("the encoding of a tensor has no form in VHLO")
         bounds = [v for _, listed in value.parameters for v in (listed if isinstance(listed, tuple) else (listed,))]
         return _attribute("type_extensions_v1", bounds=tuple([None if b == "?" else b for b in bounds]))
@@ -206,7 +212,10 @@ class VhloForm:
             if f"{value.mnemonic}_v1" in ENUMERATIONS:
                 return _word(f"{value.mnemonic}_v1", word_of(value))
             if (build := _OWN.get(value.mnemonic)) is not None:
-                return build(self, parameters_of(value, value.mnemonic))
+                try:
+                    return build(self, parameters_of(value, value.mnemonic))
+                except (KeyError, TypeError, ValueError, AttributeError):
+                    raise UnfitError(f"#stablehlo.{value.mnemonic} is not understood") from None
         if isinstance(value, mlir.DialectAttribute) and value.dialect in ("vhlo", "sdy"):
             return value
         raise UnfitError("an attribute has no form in VHLO")
@@ -232,6 +241,15 @@ class VhloForm:
         if value.element not in (I64, I1):
             raise UnfitError("an array of other elements than i64 and i1 has no form in VHLO")
         return self.numbers(value.values, value.element)
+
+
+def _types_of(body: mlir.Body) -> list[Any]:
+    """The types of a list that nobody has taken apart."""
+    try:
+        program = read_program(f'"types.of"() : () -> ({body.text})')
+        return [result.type for operation in walk(program) for result in operation.results]
+    except HloError:
+        raise UnfitError("a type is not understood") from None
 
 
 def word_of(value: Any) -> str:
@@ -318,14 +336,12 @@ def _mesh_axes(form: VhloForm, given: dict[str, Any]) -> Any:
 
 
 def _axis(form: VhloForm, value: Any) -> Any:
-    given = parameters_of(value, "axis_ref")
-    part = given.get("sub_axis_info")
-    if part is not None:
-        sizes = re.fullmatch(r"\s*\(\s*(\d+)\s*\)\s*(\d+)\s*", part.text if isinstance(part, mlir.Body) else str(part))
-        if sizes is None:
-            raise UnfitError("sub_axis_info is not understood")
-        part = _attribute("sub_axis_info_v1", pre_size=int(sizes[1]), size=int(sizes[2]))
-    return _attribute("axis_ref_v1", name=form.attribute(given["name"]), sub_axis_info=part)
+    parameters_of(value, "axis_ref")
+    found = _AXIS.fullmatch(value_text(value))
+    if found is None:
+        raise UnfitError("a reference to an axis is not understood")
+    part = None if found[2] is None else _attribute("sub_axis_info_v1", pre_size=int(found[2]), size=int(found[3]))
+    return _attribute("axis_ref_v1", name=_attribute("string_v1", value=found[1]), sub_axis_info=part)
 
 
 #: what makes an attribute of VHLO of one of StableHLO, by the kind in the table of operations

@@ -10,18 +10,21 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import Diagnostic, HloError, at
+from hlotool.ir import Source
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir import codes
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
 from hlotool.mlir.value_text import value_text
 from hlotool.mlir.vhlo_codec import FIRST, FIRST_VERSIONS, PLAIN, Version
 from hlotool.mlir.vhlo_form import VhloForm, vhlo_base
-from hlotool.mlir.vhlo_operations import NEWEST, VhloOperation, groups_of, version_text, versions_of_operation
+from hlotool.mlir.vhlo_operations import VhloOperation, groups_of, version_text, versions_of_operation
 from hlotool.mlir.vhlo_upgrade import API_VERSIONS, UnfitError, is_default
 
 #: findings about one program
 _MOST = 20
+#: dialects that may stand beside VHLO in an artifact
+_BESIDE = ("sdy",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +40,32 @@ class Requirement:
         return self.feature if self.kind == "use" else f"{self.kind} {self.feature}"
 
 
-def requirements(program: Operation) -> Iterator[Requirement]:
-    """Yield what each operation of a StableHLO program needs beside version 0.9.0, in the order of the text.
+def requirements(program: Operation, place: Source | str = "<program>") -> list[Requirement]:
+    """Return what each operation of a StableHLO program needs beside version 0.9.0, in the order of the text.
 
-    Raises UnfitError for a program that no version can hold.
+    `place` is the text that the program was read from, or the name of its file. Raises HloError for a program that no
+    version can hold.
     """
     form = VhloForm()
+    needed: list[Requirement] = []
+    found: list[Diagnostic] = []
     for operation in walk(program):
         if operation.name != "builtin.module":
-            yield from required_by(operation, form)
+            try:
+                needed += required_by(operation, form)
+            except UnfitError as error:
+                found.append(_unfit(operation, error, place))
+    if found:
+        raise HloError(found[:_MOST])
+    return needed
 
 
 def required_by(operation: Operation, form: VhloForm) -> Iterator[Requirement]:
     """Yield what one operation needs. Raises UnfitError for one that VHLO cannot hold."""
     base = vhlo_base(operation.name)
+    if operation.dialect in _BESIDE:
+        yield Requirement((1, 11, 0), "use", f"operations of {operation.dialect} beside StableHLO's", operation)
+        return
     if not base:
         raise UnfitError("the operation has no form in VHLO")
     rows = versions_of_operation(base)
@@ -94,6 +109,8 @@ def newer_parts(value: Any) -> dict[tuple[str, str], Version]:
     if known is not None:
         return known
     found: dict[tuple[str, str], Version] = {}
+    if isinstance(value, mlir.DialectAttribute) and value.dialect in _BESIDE:
+        found["attribute", f"{value.dialect}.{value.mnemonic}".rstrip(".")] = (1, 11, 0)
     if isinstance(value, mlir.DialectAttribute | mlir.DialectType) and value.dialect == "vhlo":
         is_type = isinstance(value, mlir.DialectType)
         first = FIRST_VERSIONS[is_type, value.mnemonic]
@@ -215,37 +232,41 @@ _LIFTED = _joined(
 )
 
 
-def written_for(program: Operation, target: Version, filename: str = "<program>") -> Operation:
-    """Return a StableHLO program as VHLO of a version, made anew. Raises HloError with what the version lacks.
+def written_for(program: Operation, target: Version, place: Source | str = "<program>") -> Operation:
+    """Return a StableHLO program as VHLO of a version, made anew; `place` as for `requirements`.
 
-    Operations of other dialects are refused.
+    Raises HloError with what the version lacks, and for operations of other dialects.
     """
-    writer, found = _Writer(target), []
-    for operation in walk(program):
-        if operation.name == "builtin.module":
-            continue
-        try:
-            too_new = [r for r in required_by(operation, writer.form) if r.version > target]
-            found += [lacking(r, target, filename) for r in too_new]
-        except UnfitError as error:
-            found.append(_finding(operation, f"{operation.name} cannot be written: {error}", filename))
-        if len(found) >= _MOST:
-            break
+    needed = requirements(program, place)
+    found = [lacking(r, target, place) for r in needed if r.version > target]
+    found += [_unfit(o, UnfitError("it belongs to another dialect"), place) for o in walk(program)
+              if o.dialect in _BESIDE]
     if found:
         raise HloError(found[:_MOST])
-    return writer.copied(program)
+    return _Writer(target).copied(program)
 
 
-def lacking(requirement: Requirement, target: Version, filename: str) -> Diagnostic:
-    """Return the finding that a version lacks what an operation needs."""
-    return _finding(requirement.operation, f"StableHLO {version_text(target)} has no {requirement}", filename,
+def lacking(requirement: Requirement, target: Version, place: Source | str) -> Diagnostic:
+    """Return the finding that a version lacks what an operation needs; `place` as for `requirements`."""
+    return _finding(requirement.operation, f"StableHLO {version_text(target)} has no {requirement}", place,
                     f"StableHLO {version_text(requirement.version)} is the first version that has it")
 
 
-def _finding(operation: Operation, message: str, filename: str, help: str = "") -> Diagnostic:
-    place = value_text(operation.location).removeprefix("loc(").removesuffix(")")
-    where = "" if place == "unknown" else f" ({place})"
-    return Diagnostic(codes.TOO_NEW, f"{message}{where}", filename=filename, help=help)
+def _unfit(operation: Operation, error: UnfitError, place: Source | str) -> Diagnostic:
+    return _finding(operation, f"{operation.name} cannot be written: {error}", place)
+
+
+def place_text(operation: Operation) -> str:
+    """Return where an operation comes from, as its location says; "" where it does not."""
+    text = value_text(operation.location).removeprefix("loc(").removesuffix(")")
+    return "" if text == "unknown" else text
+
+
+def _finding(operation: Operation, message: str, place: Source | str, help: str = "") -> Diagnostic:
+    if not isinstance(place, str):
+        return at(place, operation.start, operation.start + 1, codes.TOO_NEW, message, help=help)
+    where = place_text(operation)
+    return Diagnostic(codes.TOO_NEW, f"{message} ({where})" if where else message, filename=place, help=help)
 
 
 class _Writer:
@@ -300,13 +321,3 @@ class _Writer:
     def row(self, base: str) -> VhloOperation:
         """The version of an operation that the target has."""
         return next(row for row in versions_of_operation(base) if row.first <= self.target)
-
-
-def readable_versions(found: Iterable[Requirement]) -> Version:
-    """Return the oldest version that has all of these."""
-    return max((r.version for r in found), default=FIRST)
-
-
-def newest_version() -> Version:
-    """Return the newest version that programs can be written for."""
-    return NEWEST

@@ -106,6 +106,7 @@ REPORTS = {
     "run": [["MODULE"], ["MODULE", "OTHER", "--executors", "reference"], ["nowhere.hlo"]],
     "compare": [["MODULE", "--time-budget", "1"], ["MODULE", "OTHER", "--time-budget", "1"]],
     "isolate": [["MODULE", "--nan", "--inputs", "special"], ["MODULE", "OTHER"]],
+    "versions": [["MODULE"], ["MODULE", "OTHER", "--target", "1.0.0"], ["nowhere.hlo"]],
     "cost": [["MODULE", "--device", "h100"], ["samples/models/attention_kv_cache.hlo"]],
     "diff": [["MODULE", "OTHER"], ["MODULE", "MODULE"], ["MODULE", "OTHER", "--values"]],
     "roundtrip": [["MODULE", "-j", "1"]],

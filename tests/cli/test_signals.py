@@ -46,7 +46,7 @@ PIPE = Slow(("-",))
 #: by command, PIPE for others; `-` waits for the end of standard input, what only prints for a reader of what it prints
 AT_WORK = {
     "lint": Slow(("--no-config", "-"), given="HloModule m\n"), "fmt": PIPE, "convert": PIPE, "opt": PIPE, "py": PIPE,
-    "diff": Slow(("-", "endless.hlo")),
+    "diff": Slow(("-", "endless.hlo")), "versions": PIPE,
     "run": Slow(("endless.hlo",), 3), "compare": PIPE, "cost": PIPE, "reduce": PIPE, "isolate": Slow(("endless.hlo",)),
     "roundtrip": Slow(("-j", "2", "endless.hlo", "other.hlo"), 4),
     "conform": Slow(("endless.hlo", "--executors", "reference"), 3),
