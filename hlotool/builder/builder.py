@@ -27,13 +27,13 @@ from hlotool.builder.call_places import caller, place_of
 from hlotool.builder.codes import NO_BUILDER, NO_FUNCTION
 from hlotool.builder.core import Core, Errors
 from hlotool.builder.document_functions import FORMS
+from hlotool.builder.document_versions import form_of
 from hlotool.builder.functions import FUNCTIONS, Function, camel, declare_records, find
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.opcodes import Opcodes
 from hlotool.builder.problems import Refused
 from hlotool.builder.python_values import attribute_value
 from hlotool.builder.semantics import known_semantics
-from hlotool.builder.versions import form_of
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.ir import Aliasing, Attributes, BufferDonor, HloModule
 

@@ -16,8 +16,8 @@ import pytest
 
 from hlotool.builder import FUNCTIONS, DotDimensionNumbers, SemanticsWarning, XlaBuilder
 from hlotool.builder.document_functions import FORMS
+from hlotool.builder.document_versions import form_of
 from hlotool.builder.functions import Function
-from hlotool.builder.versions import form_of
 
 SEEDS = pathlib.Path(__file__).parents[2].parent / "shared" / "spec" / "seeds"
 #: rows of the tables of arguments: with bars, with the type right behind the name, and on two lines
