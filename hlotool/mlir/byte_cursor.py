@@ -62,14 +62,16 @@ class ByteCursor:
 
     def varint(self) -> int:
         """Read a number without a sign, of up to 64 bits."""
-        try:
-            value, place = varint_at(self.data, self.place)
-        except IndexError:
-            place = self.end + 1
-        if place > self.end:
-            raise self.error("the bytes end in the middle of a number", codes.TRUNCATED)
-        self.place = place
-        return value
+        place = self.place
+        if place < self.end:
+            first = self.data[place]
+            if first & 1:
+                self.place = place + 1
+                return first >> 1
+            if place + (9 if not first else (first & -first).bit_length()) <= self.end:
+                value, self.place = varint_at(self.data, place)
+                return value
+        raise self.error("the bytes end in the middle of a number", codes.TRUNCATED)
 
     def signed(self) -> int:
         """Read a number whose sign is in its lowest bit."""

@@ -25,6 +25,7 @@ from hlotool.mlir.value_table import ValueTable, read_strings
 NEWEST = 6
 #: versions from which on a part of the format is there
 DIALECT_VERSIONS, LAZY_REGIONS, USE_LIST_ORDERS, ELIDED_LOCATIONS, PROPERTIES, SEGMENT_SIZES = range(1, 7)
+_LOCATIONS = frozenset(mlir.LOCATIONS)
 _SECTIONS = ("strings", "dialects", "types and attributes", "sizes of types and attributes", "operations", "resources",
              "sizes of resources", "dialect versions", "properties")
 _STRING, _DIALECT, _VALUES, _VALUE_SIZES, _OPERATIONS, _RESOURCES, _RESOURCE_SIZES, _VERSIONS, _PROPERTIES = range(9)
@@ -138,6 +139,7 @@ class _File:
         codecs = {name: d.codec for name, d in self.dialects.items() if d.codec is not None}
         self.values = ValueTable(names, self.strings, resources, {"builtin": BUILTIN, **codecs})
         self.values.read_offsets(sections[_VALUE_SIZES], sections[_VALUES])
+        self.attributes, self.types = self.values.known
         return Bytecode(self.read_program(sections[_OPERATIONS]), self.version, producer)
 
     def sections(self, cursor: ByteCursor) -> dict[int, ByteCursor]:
@@ -309,6 +311,10 @@ class _File:
         del scope[reading.start:]
 
     def number(self) -> int:
+        first = self.data[self.place]
+        if first & 1:
+            self.place += 1
+            return first >> 1
         value, self.place = varint_at(self.data, self.place)
         return value
 
@@ -319,17 +325,17 @@ class _File:
                                "bytes are left")
         return count
 
-    def attribute(self) -> Any:
-        start, index = self.place, self.number()
-        return self.values.attribute(index, ByteCursor(self.data, start))
-
     def type(self) -> Any:
         start, index = self.place, self.number()
-        return self.values.type(index, ByteCursor(self.data, start))
+        found = self.types[index] if index < len(self.types) else None
+        return found if found is not None else self.values.type(index, ByteCursor(self.data, start))
 
     def location(self) -> Any:
-        start, found = self.place, self.attribute()
-        if not isinstance(found, mlir.LOCATIONS):
+        start, index = self.place, self.number()
+        found = self.attributes[index] if index < len(self.attributes) else None
+        if found is None:
+            found = self.values.attribute(index, ByteCursor(self.data, start))
+        if type(found) not in _LOCATIONS:
             raise DamagedError(codes.DAMAGED, start, "an attribute that is no location stands where one is expected")
         return found
 

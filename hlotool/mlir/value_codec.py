@@ -22,7 +22,8 @@ OPEN = -(1 << 63)
 class ValueSource(Protocol):
     """What fields are read from: bytes, and the tables of the file."""
 
-    cursor: ByteCursor
+    @property
+    def cursor(self) -> ByteCursor: ...
 
     def attribute(self) -> Any: ...
     def attribute_at(self, index: int) -> Any: ...

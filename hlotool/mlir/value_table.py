@@ -45,6 +45,13 @@ def value_of_text(text: str, is_type: bool) -> Any:
     return make(dialect, mnemonic, () if body is None else (("", mlir.Body(body)),))
 
 
+#: what stands in a table for a value that is being made
+_BUSY = object()
+_LOCATIONS = frozenset(mlir.LOCATIONS)
+#: the size and the levels of a location, which is never written out inside of others
+_SMALL = (1, 0)
+
+
 class _DeeperError(Exception):
     """A value that is too deep inside of others for Python's stack, and is to be made before them."""
 
@@ -63,9 +70,10 @@ class ValueTable:
         self.resources = resources
         self.codecs = codecs
         self.entries: tuple[list[tuple[str, bool, int, int]], list[tuple[str, bool, int, int]]] = ([], [])
+        #: attributes and types by index, `_BUSY` while one is made; size and levels of each
         self.known: tuple[list[Any], list[Any]] = ([], [])
-        self.sizes: dict[Any, tuple[int, int]] = {}
-        self.waiting: set[tuple[int, bool]] = set()
+        self.sizes: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
+        self.busy: list[tuple[int, bool]] = []
 
     def read_offsets(self, offsets: ByteCursor, values: ByteCursor) -> None:
         """Read where each attribute and each type has its bytes: sizes in groups of a dialect."""
@@ -83,6 +91,7 @@ class ValueTable:
                     part = values.slice(length)
                     entries.append((dialect, has_codec, part.place, part.end))
             self.known[number].extend([None] * count)
+            self.sizes[number].extend([(1, 1)] * count)
         offsets.finish("the sizes of attributes and types")
         self.data = values.data
 
@@ -107,8 +116,12 @@ class ValueTable:
         while True:
             try:
                 found = self._value(*steps[-1], cursor)
+            except IndexError:
+                raise DamagedError(codes.TRUNCATED, len(self.data), "the bytes end in the middle of a value") from None
             except _DeeperError as deeper:
-                self.waiting.clear()
+                for place, kind in self.busy:
+                    self.known[kind][place] = None
+                self.busy.clear()
                 if deeper.place in steps or len(steps) == _MOST_STEPS:
                     raise cursor.error("types, attributes or locations hold themselves, or are nested too deep",
                                        codes.TOO_DEEP) from None
@@ -121,32 +134,35 @@ class ValueTable:
     def _value(self, index: int, is_type: bool, cursor: ByteCursor, depth: int = 0) -> Any:
         known = self.known[is_type]
         if index < len(known) and (found := known[index]) is not None:
+            if found is _BUSY:
+                raise cursor.error(f"{'type' if is_type else 'attribute'} {index} holds itself")
             return found
-        what = "type" if is_type else "attribute"
-        dialect, has_codec, start, end = self.entry(self.entries[is_type], index, what, cursor)
-        if (index, is_type) in self.waiting:
-            raise DamagedError(codes.DAMAGED, start, f"{what} {index} holds itself")
+        dialect, has_codec, start, end = self.entry(
+            self.entries[is_type], index, "type" if is_type else "attribute", cursor)
         if depth > _DEEPEST:
             raise _DeeperError(index, is_type)
-        self.waiting.add((index, is_type))
-        inner = ByteCursor(self.data, start, end)
-        source = _Source(self, inner, depth + 1)
+        known[index] = _BUSY
+        self.busy.append((index, is_type))
+        source = _Source(self, start, end, depth + 1)
         value = self._coded(dialect, is_type, source) if has_codec else value_of_text(
-            inner.terminated().decode("utf-8", "surrogateescape"), is_type)
-        inner.finish(f"{what} {index}")
-        self.waiting.discard((index, is_type))
-        size, level = (1, 0) if isinstance(value, mlir.LOCATIONS) else (source.size, source.level)
-        if size > _LARGEST or level > _DEEPEST:
-            raise DamagedError(codes.TOO_DEEP, start, f"{what} {index} is nested more than {_DEEPEST} deep, or larger "
-                               f"than {_LARGEST} when written out")
-        self.sizes[value] = size, level
+            source.terminated().decode("utf-8", "surrogateescape"), is_type)
+        if source.place != end:
+            raise source.error(f"{'type' if is_type else 'attribute'} {index} takes other bytes than those it has")
+        self.busy.pop()
+        if type(value) in _LOCATIONS:
+            self.sizes[is_type][index] = _SMALL
+        else:
+            if source.size > _LARGEST or source.level > _DEEPEST:
+                raise DamagedError(codes.TOO_DEEP, start, f"{'type' if is_type else 'attribute'} {index} is nested "
+                                   f"more than {_DEEPEST} deep, or larger than {_LARGEST} when written out")
+            self.sizes[is_type][index] = source.size, source.level
         known[index] = value
         return value
 
     def _coded(self, dialect: str, is_type: bool, source: _Source) -> Any:
-        codec, cursor = self.codecs.get(dialect), source.cursor
-        start = cursor.place
-        number = cursor.varint()
+        codec = self.codecs.get(dialect)
+        start = source.place
+        number = source.varint()
         row = (codec.types if is_type else codec.attributes).get(number) if codec is not None else None
         if row is None:
             what = "type" if is_type else "attribute"
@@ -160,38 +176,53 @@ class ValueTable:
             raise DamagedError(codes.DAMAGED, start, str(error)) from None
 
 
-class _Source:
+class _Source(ByteCursor):
     """What the fields of one value are read from; adds up the size and the levels of what they refer to."""
 
-    __slots__ = ("cursor", "depth", "level", "size", "table")
+    __slots__ = ("depth", "level", "size", "table")
 
-    def __init__(self, table: ValueTable, cursor: ByteCursor, depth: int) -> None:
+    def __init__(self, table: ValueTable, place: int, end: int, depth: int) -> None:
+        self.data = table.data
+        self.place = place
+        self.end = end
         self.table = table
-        self.cursor = cursor
         self.depth = depth
         self.size = self.level = 1
 
+    @property
+    def cursor(self) -> ByteCursor:
+        """Itself, as `ValueSource` has it."""
+        return self
+
     def _value(self, is_type: bool, index: int) -> Any:
-        found = self.table._value(index, is_type, self.cursor, self.depth)
-        size, level = self.table.sizes[found]
+        table = self.table
+        known = table.known[is_type]
+        found = known[index] if index < len(known) else None
+        if found is None or found is _BUSY:
+            found = table._value(index, is_type, self, self.depth)
+        size, level = table.sizes[is_type][index]
         self.size += size
-        self.level = max(self.level, level + 1)
+        if level >= self.level:
+            self.level = level + 1
         return found
 
     def attribute(self) -> Any:
-        return self._value(False, self.cursor.varint())
+        first = self.data[self.place]
+        if first & 1:
+            self.place += 1
+            return self._value(False, first >> 1)
+        return self._value(False, self.varint())
 
     def attribute_at(self, index: int) -> Any:
         return self._value(False, index)
 
     def type(self) -> Any:
-        return self._value(True, self.cursor.varint())
+        return self._value(True, self.varint())
 
     def string(self) -> str:
-        text: str = self.table.entry(self.table.strings, self.cursor.varint(), "string", self.cursor)
+        text: str = self.table.entry(self.table.strings, self.varint(), "string", self)
         return text
 
     def resource(self) -> tuple[str, bytes | None, int]:
-        found: tuple[str, bytes | None, int] = self.table.entry(
-            self.table.resources, self.cursor.varint(), "resource", self.cursor)
+        found: tuple[str, bytes | None, int] = self.table.entry(self.table.resources, self.varint(), "resource", self)
         return found

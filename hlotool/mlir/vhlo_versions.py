@@ -50,11 +50,10 @@ def requirements(program: Operation, place: Source | str = "<program>") -> list[
     needed: list[Requirement] = []
     found: list[Diagnostic] = []
     for operation in walk(program):
-        if operation.name != "builtin.module":
-            try:
-                needed += required_by(operation, form)
-            except UnfitError as error:
-                found.append(_unfit(operation, error, place))
+        try:
+            needed += required_by(operation, form)
+        except UnfitError as error:
+            found.append(_unfit(operation, error, place))
     if found:
         raise HloError(found[:_MOST])
     return needed
@@ -63,6 +62,10 @@ def requirements(program: Operation, place: Source | str = "<program>") -> list[
 def required_by(operation: Operation, form: VhloForm) -> Iterator[Requirement]:
     """Yield what one operation needs. Raises UnfitError for one that VHLO cannot hold."""
     base = vhlo_base(operation.name)
+    if operation.name == "builtin.module" and (operation.results or operation.operands):
+        raise UnfitError("a module has values")
+    if operation.name == "builtin.module":
+        return
     if operation.dialect in _BESIDE:
         yield Requirement((1, 11, 0), "use", f"operations of {operation.dialect} beside StableHLO's", operation)
         return

@@ -1,16 +1,20 @@
 """Portable artifacts, read by ourselves, are what jaxlib's reader makes of them, and what their texts say."""
 
+import contextlib
 import functools
+import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
 
 import pytest
+from test_bytecode import damaged
 
 from hlotool import mlir
 from hlotool.diagnostics import HloError
-from hlotool.mlir import generic_text, read_stablehlo_artifact
+from hlotool.mlir import generic_text, read_stablehlo_artifact, write_stablehlo_artifact
 
 CORPUS = pathlib.Path(__file__).parents[3] / "shared" / "corpus"
 VERSIONED = sorted((CORPUS / "vhlo").glob("*.mlir.bc"))
@@ -69,6 +73,22 @@ def plain(text: str) -> str:
                     "#stablehlo.result_accuracy_mode<DEFAULT>>}>"):
         printed = printed.replace(default, "")
     return printed
+
+
+def test_damaged_artifacts_are_refused_or_read() -> None:
+    """Whatever a damaged artifact gives: a finding with a place, or a program that prints and is written or refused."""
+    given = [path.read_bytes() for path in VERSIONED + JAX]
+    drawn = random.Random(5)
+    for _ in range(50_000 if os.environ.get("HLOTOOL_NIGHTLY") else 400):
+        data = damaged(min(drawn.sample(given, 3), key=len), drawn)
+        try:
+            program = read_stablehlo_artifact(data).program
+        except HloError as error:
+            assert all(d.code.startswith("R18") and d.message.startswith("byte ") for d in error.diagnostics)
+            continue
+        generic_text(program)
+        with contextlib.suppress(HloError):
+            assert read_stablehlo_artifact(write_stablehlo_artifact(program)).program.name == program.name
 
 
 def test_reading_needs_neither_jax_nor_numpy() -> None:
