@@ -129,9 +129,9 @@ def _write_texts(sink: ValueSink, value: Any, done: list[Any]) -> None:
 def _file_range(file: mlir.StringAttribute, numbers: tuple[int, ...]) -> mlir.FileLocation:
     """The place of a file name and up to four numbers: line; column; end's column; or end's line and column."""
     if len(numbers) < 3:
-        return mlir.FileLocation(file.text, *numbers, *[0] * (2 - len(numbers)))
+        return mlir.FileLocation(_text(file), *numbers, *[0] * (2 - len(numbers)))
     line, column, *end = numbers
-    return mlir.FileLocation(file.text, line, column, *(end if len(end) == 2 else (line, end[0])))
+    return mlir.FileLocation(_text(file), line, column, *(end if len(end) == 2 else (line, end[0])))
 
 
 def _file_range_fields(value: mlir.FileLocation) -> Sequence[Any]:
@@ -193,9 +193,10 @@ def _plain(value: Any) -> Row:
 
 def _names(*parts: Any) -> mlir.SymbolAttribute:
     root, *nested = parts
-    if not isinstance(root, mlir.StringAttribute):
-        raise TypeError("the name of a symbol is no string")
-    return mlir.SymbolAttribute((root.text, *[n for s in (nested[0] if nested else ()) for n in s.names]))
+    inner = nested[0] if nested else ()
+    if any(not isinstance(s, mlir.SymbolAttribute) for s in inner):
+        raise TypeError("a part of a symbol is no symbol")
+    return mlir.SymbolAttribute((_text(root), *[n for s in inner for n in s.names]))
 
 
 def _entries(pairs: Sequence[tuple[Any, Any]]) -> mlir.DictionaryAttribute:

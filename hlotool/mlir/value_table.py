@@ -172,7 +172,7 @@ class ValueTable:
             done.append(kind.read(source, done))
         try:
             return row.build(*done)
-        except TypeError as error:
+        except (TypeError, ValueError, AttributeError) as error:  # of a field that holds something else
             raise DamagedError(codes.DAMAGED, start, str(error)) from None
 
 

@@ -176,7 +176,7 @@ class _Upgrade:
             raise UnfitError(f"the type {value.mnemonic} is not known")
         try:
             return make(self, **dict(value.parameters))
-        except TypeError as error:
+        except (TypeError, ValueError, AttributeError, KeyError) as error:  # of a field that holds something else
             raise UnfitError(f"{value.mnemonic}: {error}") from None
 
     def list(self, values: Any) -> tuple[Any, ...]:
@@ -198,7 +198,7 @@ class _Upgrade:
             raise UnfitError(f"the attribute {value.mnemonic} is not known")
         try:
             return make(self, **dict(value.parameters))
-        except TypeError as error:
+        except (TypeError, ValueError, AttributeError, KeyError) as error:  # of a field that holds something else
             raise UnfitError(f"{value.mnemonic}: {error}") from None
 
 
