@@ -78,17 +78,19 @@ def required_by(operation: Operation, form: VhloForm) -> Iterator[Requirement]:
     grouped = {name: group.name for group in groups_of(base) for name, _, _ in group.fields}
     given = [a.name for a in rows[0].attributes if not is_default(own[a.name], a.default)]
     firsts: dict[str, Version] = {}
+    newer: dict[tuple[str, str], Version] = {}
     for name in given:
         shown, first = grouped.get(name, name), min(r.first for r in rows if any(a.name == name for a in r.attributes))
         if first > rows[-1].first:
             firsts[shown] = max(first, firsts.get(shown, first))
+        newer.update((part, version) for part, version in newer_parts(own[name]).items()
+                     if version > first)  # what is older than the attribute is there with it
     for shown, first in firsts.items():
         yield Requirement(first, "attribute", f"{shown} of {base}", operation)
     for version, feature, holds in _LIFTED.get(base, ()):
         if holds(operation):
             yield Requirement(version, "use", feature, operation)
-    newer: dict[tuple[str, str], Version] = {}
-    for value in (*(own[name] for name in given), *others.values()):
+    for value in others.values():
         newer.update(newer_parts(value))
     for typed in values_of(operation):
         newer.update(newer_parts(form.type(typed.type)))

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.mlir import is_bytecode
 from hlotool.stablehlo import codes
-from hlotool.stablehlo.artifact import BYTECODE_MAGIC, is_artifact, read_artifact
+from hlotool.stablehlo.artifact import is_artifact, read_artifact
 from hlotool.stablehlo.context import load_quantisation, make_context
 from hlotool.stablehlo.isolated import HAS_CHILD, bytecode_from_outside
 from hlotool.stablehlo.locations import Locations
@@ -42,7 +43,7 @@ def read_program(source: str | bytes | bytearray | memoryview, context: Any = No
     if isinstance(source, bytes):
         if is_artifact(source):
             return read_artifact(source, context, isolate=False)
-        if source[:4] != BYTECODE_MAGIC:
+        if not is_bytecode(source):
             source = source.decode(errors="replace")
     context = context or make_context()
     if isinstance(source, str):
