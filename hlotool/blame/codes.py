@@ -17,5 +17,8 @@ PARTS_TOGETHER = define("E135", "executors-part-together", "The instruction's va
 MODULES_PART = define("E140", "modules-part-here", "On the first module's values of its operands, the second module's "
                                                    "instruction has another value than what stands for it in the "
                                                    "first, and the results differ because of it.")
+MENDED_HERE = define("E141", "modules-part-by-edit", "With a small edit of the instruction the second module's results "
+                                                     "are the first's on all arguments that were tried, and no other "
+                                                     "instruction can be edited so.")
 NOT_DECIDED = define("E142", "guilty-not-decided", "The results of two modules differ, and no instruction is proven "
                                                    "guilty; the place is one whose value differs.")

@@ -130,7 +130,7 @@ def locator(one: Program, other: Program | None, *, seconds: float = _LOCATE) ->
 def _is_cause(one: Program, other: Program | None, doubt: Doubt, seconds: float) -> bool | None:
     if doubt.executor == "reference":
         pair = blame_pair(one, other, doubt.arguments, seconds=seconds) if other is not None else None
-        return pair.is_fed_ordinary if pair is not None and pair.place is not None else None
+        return pair.is_fed_ordinary if pair is not None and pair.place is not None and not pair.edit else None
     for program in (one,) if other is None else (other, one):
         wrong = blame(program, doubt.arguments, executor_named(doubt.executor), seconds=seconds)
         if wrong is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict, cast
 
 from hlotool.blame.codes import (
@@ -9,6 +10,7 @@ from hlotool.blame.codes import (
     MAKES_INFINITY,
     MAKES_NAN,
     MASKED_NAN,
+    MENDED_HERE,
     MODULES_PART,
     NOT_DECIDED,
     PARTS_HERE,
@@ -62,7 +64,11 @@ class BlameRecord(PlaceRecord):
     partner: NotRequired[Annotated[str | None, "the first module's instruction that stands for it"]]
     confirmed: NotRequired[Annotated[bool | None, "true: on the first module's values of its operands it gives another "
                                                   "value, and with the first module's value in its place the results "
-                                                  "are equal; false: no instruction is named"]]
+                                                  "are equal, or they are with its `edit` alone; false: no "
+                                                  "instruction is named"]]
+    edit: NotRequired[Annotated[str | None, "where that is the proof: a small edit of the instruction with which the "
+                                            "results are the first module's, on fresh arguments, too"]]
+    remaining: NotRequired[Annotated[list[str], "where none is named: instructions that can be edited so"]]
     between: NotRequired[Annotated[list[list[str] | str] | None,
                                    "where none is named: instructions that have the first module's values, and one "
                                    "that has not"]]
@@ -191,17 +197,29 @@ def blame_diagnostic(blame: Blame) -> Diagnostic:
 
 def pair_diagnostic(pair: PairBlame) -> Diagnostic:
     """The instruction by which the second module computes something else, or where it comes to do so, as an error."""
+    if pair.place is not None and pair.edit:
+        return at_place(MENDED_HERE, f"{pair.place} makes the results differ: {pair.judgement}", pair.place,
+                        notes=(Note(f"with {pair.edit} in its place, the results are those of the first module, on "
+                                    "fresh arguments, too"),
+                               Note("no other instruction has an edit with which they are, and as many values of the "
+                                    "first module")))
     if pair.place is None or pair.partner is None:
         assert pair.between is not None
         return at_place(NOT_DECIDED, f"result {pair.result} differs, and which instruction is guilty is not decided: "
                         f"{pair.judgement}", pair.between[1],
                         notes=(Note(f"the modules part {pair}"),
                                Note("no instruction gives another value on the first module's values of its operands, "
-                                    "with the results right once it has the first module's value")))
+                                    "with the results right once it has the first module's value"),
+                               *([Note("each of these can be edited so that the results are those of the first module: "
+                                       + _listed(pair.remaining))] if pair.remaining else [])))
     notes = (Note("on the first module's values of its operands it gives another value"),
              Note("with the first module's value in its place, the results are those of the first module"))
     return at_place(MODULES_PART, f"{pair.place} differs from {pair.partner.name} of the first module: "
                     f"{pair.judgement}", pair.place, notes=notes)
+
+
+def _listed(places: Sequence[InstructionPlace]) -> str:
+    return ", ".join(p.instruction.name for p in places[:_SHOWN]) + (", ..." if len(places) > _SHOWN else "")
 
 
 def pair_record(left: str, right: str, pair: PairBlame | None, inputs: str | None = None) -> IsolateReport:
@@ -211,12 +229,14 @@ def pair_record(left: str, right: str, pair: PairBlame | None, inputs: str | Non
     at, judgement = pair.judgement.worst, pair.judgement
     place = no_place() if pair.place is None else pair.place.as_json()
     found = finding(
-        place, str(judgement.kind), NOT_DECIDED if pair.place is None else MODULES_PART, str(judgement),
+        place, str(judgement.kind), NOT_DECIDED if pair.place is None else MENDED_HERE if pair.edit else MODULES_PART,
+        str(judgement),
         index=list(at), device=pair.device, value=number(judgement.given[at]) if judgement.kinds.size else None,
         reference=number(judgement.reference[at]) if judgement.kinds.size else None,
         partner=pair.partner.name if pair.partner is not None else None, confirmed=pair.place is not None,
         between=[[str(p) for p in pair.between[0]], str(pair.between[1])] if pair.between else None,
-        result=pair.result, seconds=round(pair.seconds, 3))
+        edit=pair.edit or None, remaining=[p.instruction.name for p in pair.remaining], result=pair.result,
+        seconds=round(pair.seconds, 3))
     return isolation("differ", right, found, [found], against=left, inputs=inputs)
 
 

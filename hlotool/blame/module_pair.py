@@ -8,16 +8,18 @@ finding says between which instructions the modules part, and names none.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hlotool.blame.corrected_run import CorrectedRun, Expected, Suspect, guilty, repairing
+from hlotool.blame.edit_search import EditSearch, EditSearchResult
 from hlotool.blame.places import InstructionPlace, result_maker
-from hlotool.blame.reference_run import UNKNOWN, ReferenceRun, path_to
+from hlotool.blame.reference_run import UNKNOWN, ReferenceRun, Site, path_to
 from hlotool.blame.reference_values import Rows
 from hlotool.blame.structural_partners import StructuralPartners, structural_partners
-from hlotool.blame.value_partners import LeftValues, operand_leaves
+from hlotool.blame.value_partners import LeftValues, are_near, operand_leaves
 from hlotool.blame.value_proof import Proof, SiteRepair, ValueProofs, fitted_to
 from hlotool.diagnostics import HloError
 from hlotool.execution import Observer, Program, RunningCall, evaluate_program, flat, require_one_signature
@@ -51,6 +53,10 @@ class PairBlame:
     between: tuple[tuple[InstructionPlace, ...], InstructionPlace] | None = None
     #: True if it, or its partner, takes ordinary numbers where they differ (extreme_values.py)
     is_fed_ordinary: bool = False
+    #: the small edit with which the results are the left module's, where that is the proof
+    edit: str = ""
+    #: where none is named: instructions of which a small edit gives the left module's results
+    remaining: tuple[InstructionPlace, ...] = ()
     seconds: float = 0.0
 
     @property
@@ -86,7 +92,7 @@ def blame_pair(left: Program, right: Program, arguments: Rows, *, seconds: float
     found = search.by_structure()
     found = found if found is not None else search.by_values()
     if found is None:
-        found = search.undecided(*wrong)
+        found = search.by_edits(*wrong)
     found.seconds = work_time() - started
     return found
 
@@ -117,6 +123,10 @@ class _Search:
     #: work_time at which it ends
     deadline: float
 
+    @functools.cached_property
+    def _left_values(self) -> LeftValues:
+        return LeftValues(self.known)
+
     def by_structure(self) -> PairBlame | None:
         """Return what is guilty among the instructions that the tree difference pairs."""
         partners = structural_partners(self.left.module, self.right.module)
@@ -144,8 +154,7 @@ class _Search:
 
     def by_values(self) -> PairBlame | None:
         """Return what is guilty among the instructions that have the values of a left one's operands."""
-        left = LeftValues(self.known)
-        for proof in itertools.islice(ValueProofs(self.right, left, self.own), _TRIED):
+        for proof in itertools.islice(ValueProofs(self.right, self._left_values, self.own), _TRIED):
             repair = SiteRepair(self.known, proof.site, proof.partner)
             if self._is_right(repair.see):
                 return self._proven(proof)
@@ -162,6 +171,37 @@ class _Search:
                          0, proof.time[-1], is_fed_ordinary=any(takes_ordinary(operands, judgement, [i])
                                                                 for i in (here, there)))
 
+    def by_edits(self, device: int, result: int, judgement: Judgement) -> PairBlame:
+        """Return the one instruction that a small edit mends; else between which the modules part."""
+        makers: list[Site] = [(result_maker(self.right.module.entry.root, n),) for n in self._wrong_results()]
+        search = EditSearch(self.left, self.right, self.arguments, self.evidence, self._left_values, self.own, makers,
+                            self.deadline)
+        found = search.find() if self.right.devices == 1 else EditSearchResult(None)
+        if found.edit is None:
+            open_ = self.undecided(device, result, judgement)
+            open_.remaining = tuple(self._place_of(i) for i in found.remaining)
+            return open_
+        return PairBlame(self._place_of(found.edit.instruction), judgement, None, result, device, edit=found.edit.text)
+
+    def _wrong_results(self) -> Iterator[int]:
+        for row, given in zip(self.evidence.reference, evaluate_program(self.right, self.arguments), strict=True):
+            for n, (one, other) in enumerate(zip(row, given, strict=True)):
+                if not are_near(one, other) or self.evidence.judge(other, 0, n).is_wrong:
+                    yield n
+
+    def _place_of(self, instruction: HloInstruction) -> InstructionPlace:
+        """Return where an instruction runs first; inside of reducers, the calls that lead there."""
+        for site, times in self.own.values.items():
+            if site[-1] is instruction:
+                return InstructionPlace(self.right.module, instruction, path_to(site, next(iter(times))))
+        callers = self.right.module.callers()
+        home, path = self.right.module.parents()[instruction], tuple[RunningCall, ...]()
+        while callers.get(home):
+            caller = callers[home][0]
+            path = (RunningCall(caller, home, 0), *path)
+            home = self.right.module.parents()[caller]
+        return InstructionPlace(self.right.module, instruction, path)
+
     def undecided(self, device: int, result: int, judgement: Judgement) -> PairBlame:
         """Return between which instructions a result comes to differ."""
         maker = result_maker(self.right.module.entry.root, result)
@@ -171,7 +211,7 @@ class _Search:
 
     def _last_right(self, maker: HloInstruction, device: int) -> Iterator[HloInstruction]:
         """Yield the entry's last instructions on the way to one that have values of the left module."""
-        values, waiting, seen = LeftValues(self.known), [maker], {maker}
+        values, waiting, seen = self._left_values, [maker], {maker}
         while waiting:
             for operand in waiting.pop().operands:
                 if operand in seen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -56,10 +57,13 @@ class ReferenceRun:
     values: dict[Site, dict[Time, Any]] = field(default_factory=dict)
     #: called with each moment that is kept
     beside: Callable[[Moment], None] | None = None
+    #: how many values each instruction of the entry takes, those of folds included
+    steps: Counter[HloInstruction] = field(default_factory=Counter)
     _size: int = 0
 
     def see(self, moment: Moment) -> Any:
         """Keep a value."""
+        self.steps[moment.path[0].caller if moment.path else moment.instruction] += 1
         if not is_folded(moment.path):
             if not moment.instruction.shape.is_tuple:
                 self._size += getattr(moment.value, "nbytes", 0)

@@ -19,7 +19,7 @@ from hlotool.execution.program import Program, flat, located, nested, require_ro
 from hlotool.execution.run_limits import OutOfTime, RunLimits
 from hlotool.execution.sizes import MOST_THREADS
 from hlotool.execution.spread import Apart, each, each_of, spread
-from hlotool.ir import HloInstruction, Shape
+from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import Effects, checked_by, flow_of
 from hlotool.process import OutOfMemory
@@ -224,3 +224,7 @@ class InstructionRuns:
                 step = self._steps[instruction] = self._evaluation.step(instruction)
             return self._evaluation.run(step, operands)
 
+    def forget(self, instruction: HloInstruction, computation: HloComputation) -> None:
+        """Make an instruction of a computation ready anew when it runs next, as it has been changed."""
+        self._steps.pop(instruction, None)
+        self._evaluation.plans.pop(computation, None)

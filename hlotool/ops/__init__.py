@@ -40,7 +40,7 @@ from hlotool.ops.boundaries import int_limits, limits, specials, turning_points
 from hlotool.ops.random_programs import Draw, Drawn, Undrawable, draw_ordered, draw_program, literal_text
 from hlotool.ops.numbers import from_bits
 from hlotool.ops.values import EvaluationError, is_elementwise
-from hlotool.ops.choice import MIRRORED, comparison_type
+from hlotool.ops.choice import DIRECTIONS, MIRRORED, comparison_type
 from hlotool.ops.collective import GroupMode, device_group_sizes, device_groups, device_pairs, group_mode_of
 from hlotool.ops.control import BARE_REGIONS
 from hlotool.ops.custom_call import TARGETS
@@ -63,14 +63,14 @@ from hlotool.ops.transfer import circle_of, pairs_of
 from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintError, Leading, Op, require, value_of
 
 __all__ = [
-    "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "FIRST_STATE", "FREE", "MIRRORED", "OPS", "REAL",
-    "STARTABLE", "TARGETS", "Applied", "Attribute", "Calls", "ConstraintError", "Cost", "Curve", "Draw", "Drawn",
-    "Effect", "Effects", "Elements", "EvaluationError", "Finite", "Flow", "Freedom", "GroupMode", "LapackError",
-    "LapackRoutine", "Leading", "Op", "Place", "Sign", "Step", "Undrawable", "acts", "bits_term", "called_routine",
-    "checked_by", "circle_of", "comparison_type", "device_group_sizes", "device_groups", "device_pairs",
-    "draw_ordered", "draw_program", "elements_left", "error_sizes", "flow_of", "flow_of_opcode", "freedom_of",
-    "from_bits", "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign",
-    "is_elementwise", "is_tied", "lapack_config", "lapack_targets", "limits", "literal_text", "opcodes",
-    "operand_for", "over_blocks", "pairs_of", "real_facts", "require", "rounded_once", "sort_of", "source_of",
-    "specials", "traffic", "turning_points", "value_of", "with_flag", "with_freedom",
+    "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "DIRECTIONS", "FIRST_STATE", "FREE", "MIRRORED", "OPS",
+    "REAL", "STARTABLE", "TARGETS", "Applied", "Attribute", "Calls", "ConstraintError", "Cost", "Curve", "Draw",
+    "Drawn", "Effect", "Effects", "Elements", "EvaluationError", "Finite", "Flow", "Freedom", "GroupMode",
+    "LapackError", "LapackRoutine", "Leading", "Op", "Place", "Sign", "Step", "Undrawable", "acts", "bits_term",
+    "called_routine", "checked_by", "circle_of", "comparison_type", "device_group_sizes", "device_groups",
+    "device_pairs", "draw_ordered", "draw_program", "elements_left", "error_sizes", "flow_of", "flow_of_opcode",
+    "freedom_of", "from_bits", "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a",
+    "is_any_foreign", "is_elementwise", "is_tied", "lapack_config", "lapack_targets", "limits", "literal_text",
+    "opcodes", "operand_for", "over_blocks", "pairs_of", "real_facts", "require", "rounded_once", "sort_of",
+    "source_of", "specials", "traffic", "turning_points", "value_of", "with_flag", "with_freedom",
 ]
