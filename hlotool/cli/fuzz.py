@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hlotool.cli.console import INTERRUPTED, complain
+from hlotool.cli.console import INTERRUPTED, complain, report
 from hlotool.cli.limits import add_run_limit
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format
@@ -106,10 +106,17 @@ def _refused(args: argparse.Namespace) -> str:
 def _plan(args: argparse.Namespace) -> Plan:
     """Return the plan that the options ask for. Raises HloError for an executor or dumps that there are not."""
     from hlotool.execution import executor_name
-    from hlotool.fuzzing import NO_DUMPS, Plan
+    from hlotool.fuzzing import NO_DUMPS, Plan, dumps_left_out
 
-    dumps = tuple(os.path.realpath(f) for given in args.dumps for f in _files(Path(given)))[:_MOST_DUMPS]
-    if args.dumps and not dumps:
+    files = tuple(os.path.realpath(f) for given in args.dumps for f in _files(Path(given)))
+    left_out = dumps_left_out(files[:_MOST_DUMPS])
+    report(left_out.values(), {})
+    if len(files) > _MOST_DUMPS:
+        complain(f"hlotool fuzz: {_MOST_DUMPS:,} of the {len(files):,} dumps are mutated, the first by name")
+    dumps = tuple(f for f in files[:_MOST_DUMPS] if f not in left_out)
+    if files and not dumps:
+        raise HloError([Diagnostic(NO_DUMPS, f"no dump in {args.dumps[0]} can be mutated", filename=args.dumps[0])])
+    if args.dumps and not files:
         raise HloError([Diagnostic(NO_DUMPS, f"{args.dumps[0]} holds no file that ends with {' or '.join(_SUFFIXES)}",
                                    filename=args.dumps[0])])
     names = tuple(args.generators.split(",")) if args.generators else (

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
-from hlotool.diagnostics import HloError, Severity
+from hlotool.diagnostics import Diagnostic, HloError, Severity, format_bytes
 from hlotool.execution import Program, arguments_for
+from hlotool.fuzzing.codes import DUMP_LEFT_OUT
 from hlotool.fuzzing.rewritten_programs import wrapped
 from hlotool.fuzzing.test_program import Subject, copied
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Literal
@@ -36,15 +38,38 @@ _DIRECTIONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
 def _module(path: str) -> HloModule | None:
     """A file's module; None where it holds none that can be read and run."""
     try:
-        data = bytes_of(Path(path))
-        if len(data) > _LARGEST:
-            return None
-        given = inputs_of(data, path)[0]
-        if given.kind != "hlo" or given.source is None:
-            return None
-        return Program(parse(given.source.text, path)).module
-    except (HloError, IndexError):
+        return _read(path)
+    except HloError:
         return None
+
+
+def _read(path: str) -> HloModule:
+    """Return a file's module. Raises HloError where it holds none that can be read and run."""
+    data = bytes_of(Path(path))
+    if len(data) > _LARGEST:
+        raise _left_out(path, f"the file has {format_bytes(len(data))}; {format_bytes(_LARGEST)} are mutated at most")
+    given = next(iter(inputs_of(data, path)), None)
+    if given is None or given.kind != "hlo" or given.source is None:
+        raise _left_out(path, "the file holds no HLO text")
+    return Program(parse(given.source.text, path)).module
+
+
+def _left_out(path: str, why: str) -> HloError:
+    return HloError([Diagnostic(DUMP_LEFT_OUT, why, Severity.WARNING, filename=path)])
+
+
+def dumps_left_out(dumps: Iterable[str]) -> dict[str, Diagnostic]:
+    """Return the files of which no section is mutated, each with the reason at its place."""
+    found = {}
+    for path in dumps:
+        try:
+            _read(path)
+        except HloError as error:
+            why = error.diagnostics[0]
+            said = why.message if why.code == DUMP_LEFT_OUT else f"{why.message} [{why.code}]"
+            found[path] = replace(why, code=DUMP_LEFT_OUT, severity=Severity.WARNING, filename=path,
+                                  message=f"the dump is left out: {said}")
+    return found
 
 
 def dump_program(dice: random.Random, dumps: tuple[str, ...]) -> Subject | None:

@@ -281,6 +281,8 @@ class _Work:
                 reference = watch.run(self.one, chosen.values)
                 if not watch.may_hang or chosen.name == "given":
                     cases.append(self._case(chosen, number, reference))
+                else:
+                    self.found.left_out += 1
             except OutOfTime as error:
                 if is_first:
                     self._note_late(error)

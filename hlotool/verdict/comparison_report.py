@@ -45,6 +45,7 @@ class ArgumentsRecord(TypedDict):
 
     sets: int
     planned: Annotated[int, "sets that a longer time budget allows"]
+    left_out: Annotated[int, "sets on which a LAPACK routine may not end, as it would iterate on what is not finite"]
     enumerated: Annotated[int, "arguments there are, where all were tried; or 0"]
     kinds: list[str]
 
@@ -101,7 +102,7 @@ def failed_record(name: str, diagnostics: Sequence[Diagnostic]) -> ComparisonRec
     """Return the record of modules that could not be compared."""
     return {"module": name, "verdict": "none", "kind": "failed", "basis": "sampled", "open": [], "instruction": None,
             "line": None, "iteration": None, "worst": None, "elements": {},
-            "arguments": {"sets": 0, "planned": 0, "enumerated": 0, "kinds": []},
+            "arguments": {"sets": 0, "planned": 0, "left_out": 0, "enumerated": 0, "kinds": []},
             "coverage": {"elements": 0, "undecided": 0, "choices": 0, "covered": 0, "untaken": [], "loops": {},
                          "not_run": [], "vacuous": []},
             "diagnostics": diagnostic_records(diagnostics)}
@@ -121,7 +122,8 @@ def comparison_json(name: str, found: Comparison) -> ComparisonRecord:
         "noted": [_finding(f) for f in found.noted[:8]],
         "elements": dict(found.counts),
         "arguments": {"sets": found.compared, "planned": max(found.planned, found.compared),
-                      "enumerated": found.enumerated, "kinds": list(dict.fromkeys(found.inputs))},
+                      "left_out": found.left_out, "enumerated": found.enumerated,
+                      "kinds": list(dict.fromkeys(found.inputs))},
         "coverage": {"elements": found.elements, "undecided": found.undecided,
                      "choices": found.choices, "covered": found.covered, "untaken": found.untaken,
                      "loops": found.loops, "not_run": found.not_run, "vacuous": found.vacuous},

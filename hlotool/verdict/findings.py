@@ -87,6 +87,8 @@ class Comparison:
     unproved: str = ""
     #: sets of arguments that would have been compared within a longer time budget; 0 where none would
     planned: int = 0
+    #: sets of arguments that were left out, as a LAPACK routine would iterate on what is not finite
+    left_out: int = 0
     #: choices that depend on the arguments, and those with all sides taken
     choices: int = 0
     covered: int = 0
@@ -151,6 +153,9 @@ class Comparison:
         if self.basis == "proved":
             return f"proved ({self.proof}), and on {sets}"
         found = f"on all {self.enumerated:,} arguments (enumerated)" if self.enumerated else f"on {sets}"
+        if self.left_out:
+            found += f"; {self.left_out:,} more left out, on which a LAPACK routine may not end: it would iterate on " \
+                     "values that are not finite"
         return f"{found}; {self.unproved}" if self.unproved else found
 
     @property

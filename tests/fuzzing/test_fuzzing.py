@@ -339,3 +339,18 @@ def test_one_rule_is_one_class_whichever_value_comes_out() -> None:
                 ("wrong", ("divide",), ""), ("non-finite fold", ("divide",), ""), ("wrong", ("add",), ""),
                 ("crash", ("divide",), ""))]
     assert [len({f.key for f in made[:n]}) for n in range(1, 7)] == [1, 1, 2, 2, 3, 4]
+
+
+def test_dumps_that_are_left_out_are_reported_at_their_places(tmp_path: pathlib.Path, capsys) -> None:
+    (tmp_path / "good.hlo").write_text(DUMP)
+    (tmp_path / "bad.hlo").write_text("HloModule m\nENTRY e {\n  ROOT x = f32[ parameter(0)\n}\n")
+    (tmp_path / "buffers.txt").write_text("BufferAssignment:\nallocation 0: size 4\n")
+    words = ["fuzz", "--dumps", str(tmp_path), "--generators", "dump", "--executors", "reference", "--programs", "1",
+             "--size", "1", "-j", "1"]
+    assert main(words) == 0
+    said = capsys.readouterr().err
+    assert said.count("warning[R142]") == 2 and "bad.hlo:3:" in said and "buffers.txt" in said
+    assert "good.hlo" not in said
+    (tmp_path / "good.hlo").unlink()
+    assert main(words) == 2
+    assert "error[R141]" in capsys.readouterr().err

@@ -224,8 +224,8 @@ def test_the_record_fits_its_schema(tmp_path: pathlib.Path, capsys: pytest.Captu
     jsonschema.validate(record, schema_of(ComparisonReport, "compare"))
     assert record["verdict"] == "differ" and record["instruction"] == "sum" and record["line"] == 5
     assert main(["compare", str(one), str(other), "--args", str(witness), "--format", "json"]) == 1
-    assert json.loads(capsys.readouterr().out)["arguments"] == {"sets": 1, "planned": 1, "enumerated": 0,
-                                                                "kinds": ["given"]}
+    assert json.loads(capsys.readouterr().out)["arguments"] == {"sets": 1, "planned": 1, "left_out": 0,
+                                                                "enumerated": 0, "kinds": ["given"]}
     found = comparison_json("x", compare(SMALL, inputs=("random",)))
     jsonschema.validate(found, schema_of(ComparisonReport, "compare"))
 
@@ -398,3 +398,14 @@ def test_sides_that_no_arguments_take_are_named(untaken: int, said: str | None) 
     lines = [line.strip() for line in _text(found).splitlines() if "never taken" in line]
     assert lines == ([] if said is None else [
         f"never taken ({20 - untaken} of 20 choices are covered): {said}"])
+
+
+def test_sets_on_which_a_routine_may_not_end_are_counted() -> None:
+    jax = pytest.importorskip("jax")
+    text = jax.jit(lambda x: jax.numpy.linalg.eigh(x + x.T)[0]).lower(
+        jax.ShapeDtypeStruct((3, 3), "float32")).compiler_ir(dialect="hlo").as_hlo_text()
+    found = hlotool.compare(text, executors=("reference",), time_budget=2.0)
+    assert found.left_out > 0 and found.is_equal
+    assert f"; {found.left_out} more left out, on which a LAPACK routine may not end" in str(found)
+    plain = module("x = f32[4] parameter(0)\n  ROOT y = f32[4] negate(x)")
+    assert "left out" not in str(hlotool.compare(plain, executors=("reference",), time_budget=2.0))
