@@ -59,8 +59,8 @@ class Scope:
         self.values: dict[str, SsaValue] = {}
         #: names in the order of their definition, for a region's end to forget its own
         self.defined: list[str] = []
-        #: uses in front of their definition: name to operations, operand numbers and places
-        self.uses: dict[str, list[tuple[Operation, int, int]]] = {}
+        #: uses in front of their definition: name to operations, operand numbers, places and paths
+        self.uses: dict[str, list[tuple[Operation, int, int, tuple[tuple[int, int], ...]]]] = {}
 
 
 def _value_reader(text: str, at: int, out: list[Any], builder: Any) -> int:
@@ -89,6 +89,10 @@ class OperationBuilder(ValueBuilder):
         #: where each block of the region is named first
         self.labels: dict[str, int] = {}
         self.open_regions = 0
+        #: the regions around the next operation, from the outermost, each with the number of its block
+        self.path: list[tuple[int, int]] = []
+        #: how many regions have begun
+        self.count = 0
         #: names of results of operations that could not be read: nothing is reported about them
         self.lost: set[str] = set()
         self.resources: dict[str, tuple[bytes, int]] = {}
@@ -115,11 +119,22 @@ class OperationBuilder(ValueBuilder):
             self._resolve(name, value)
 
     def _resolve(self, name: str, value: SsaValue) -> None:
-        for operation, number, at in self.scope.uses.pop(name):
+        """Let a value stand for its name in earlier blocks of its region, and in what these hold."""
+        around, (region, block) = self.path[:-1], self.path[-1] if self.path else (0, 0)
+        left = []
+        for use in self.scope.uses.pop(name):
+            operation, number, at, path = use
+            depth = len(around)
+            if list(path[:depth]) != around or len(path) <= depth or path[depth][0] != region \
+                    or path[depth][1] == block:
+                left.append(use)
+                continue
             expected = operation.operands[number].type
             if expected != value.type:
                 raise self._other_type(name, value.type, expected, at)
             operation.operands[number] = value
+        if left:
+            self.scope.uses[name] = left
 
     def _other_type(self, name: str, actual: Any, expected: Any, at: int) -> TextError:
         return TextError(TYPES_DIFFER, f"{name} is {value_text(actual)}, and is used as {value_text(expected)}", at,
@@ -195,7 +210,7 @@ class OperationBuilder(ValueBuilder):
             value = self.known(name)
             if value is None:
                 value = SsaValue(type, operation, -1, name=name)
-                self.scope.uses.setdefault(name, []).append((operation, number, at))
+                self.scope.uses.setdefault(name, []).append((operation, number, at, tuple(self.path)))
             elif value.type is not type and value.type is not None:
                 raise self._other_type(name, value.type, type, at)
             operands.append(value)

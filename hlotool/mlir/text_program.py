@@ -33,6 +33,7 @@ _BLANK = blank_of("stablehlo")
 _skip = re.compile(_BLANK, re.ASCII).match
 _word = re.compile(r"[A-Za-z_][\w$.\-]*", re.ASCII).match
 _RESULTS = re.compile(r"%[\w$.\-]++(?::\d++)?+(?:,\s*%[\w$.\-]++(?::\d++)?+)*+\s*=(?!=)", re.ASCII)
+_is_name = re.compile(r"%[\w$.\-]+", re.ASCII).fullmatch
 _RESULT_NAME = re.compile(r"(%[\w$.\-]+)(?::(\d+))?", re.ASCII)
 #: results and the rest of a line that begins an operation, as printers write them, where what follows begins another
 #: statement: no location, comma or the like that goes on with the operation
@@ -95,21 +96,24 @@ def _read_known_lines(text: str, at: int, out: list[Operation], builder: Any) ->
         operation.name, operation.operands, operation.start = line.name, operands, at
         operation.regions, operation.successors = [], []
         operation.properties, operation.attributes = line.properties.copy(), line.attributes.copy()
-        operation.location = unknown if place is None else builder.place(place, found.start(2) + cut + 1)
+        if place is None:
+            operation.location = unknown
+        elif (known := builder.places.get(place)) is not None:
+            operation.location = known
+        else:
+            return at
         operation.results = [SsaValue(type, operation, number) for number, type in enumerate(line.result_types)]
         if line.applied is not None:
             operation.regions.append(applied_region(line.applied[0], line.applied[1], at, operation.location))
         if written is not None:
-            name = written[:-1]
-            if len(line.result_types) == 1 and name not in values and name not in uses and ":" not in name \
-                    and "," not in name:
+            name = written.rstrip()
+            if len(line.result_types) == 1 and name not in values and name not in uses and _is_name(name):
                 value = operation.results[0]
                 value.name = name[1:]
                 values[name] = value
                 defined.append(name)
-            else:
-                builder.define_results(operation, [(m[1], int(m[2] or 0), at + m.start())
-                                                   for m in _RESULT_NAME.finditer(name)])
+            elif uses or _RESULTS.fullmatch(f"{written}=") is None or not builder.defines(operation, name, at):
+                return at
         out.append(operation)
         at = found.end()
     return at
@@ -158,8 +162,9 @@ def _read_by_rule(text: str, at: int, out: list[Any], builder: Any) -> int:
         end: int = builder.rules.rule(rule)(text, begins, children, builder)
         location = None
         if text.startswith("loc", end):
-            end = builder.rules.rule("location")(text, end, children, builder)
+            begin, end = end, builder.rules.rule("location")(text, end, children, builder)
             location = children[-1]
+            builder.places[text[begin + 4:end].rstrip()[:-1]] = location
     finally:
         builder.frame = outer
     names = [] if results is None else [builder.result([m[1], m[2]], at + m.start(), 0)
@@ -185,7 +190,10 @@ def _read_region(text: str, at: int, out: list[Any], builder: Any) -> int:
     builder.blocks, builder.labels = {}, {}
     builder.enter_dialect(frame.name.partition(".")[0] if frame.name in ("func.func", "builtin.module") else "")
     region = Region()
+    builder.count += 1
+    builder.path.append((builder.count, 0))
     end: int = builder.region_inside(text, at, region, frame)
+    builder.path.pop()
     builder.check_blocks(region)
     builder.close_scope(isolated, known)
     builder.scope, builder.blocks, builder.labels = scope, blocks, labels
@@ -231,13 +239,18 @@ class ProgramBuilder(OperationBuilder):
                             at + len(word), help=f"write {full}")
         return full
 
-    def place(self, written: str, at: int) -> Any:
-        """Return the location that begins at a place, and whose text between the brackets is given."""
-        known = self.places.get(written)
-        if known is None:
-            value, _ = self.read("location", at)
-            known = self.places[written] = value
-        return known
+    def defines(self, operation: Operation, names: str, at: int) -> bool:
+        """Give results their names; False, and nothing done, where something is wrong with these."""
+        known = len(self.scope.defined)
+        try:
+            self.define_results(operation, [self.result([m[1], m[2]], at + m.start(), 0)
+                                            for m in _RESULT_NAME.finditer(names)])
+        except TextError:
+            for name in self.scope.defined[known:]:
+                del self.scope.values[name]
+            del self.scope.defined[known:]
+            return False
+        return True
 
     # Programs
 
@@ -304,6 +317,7 @@ class ProgramBuilder(OperationBuilder):
     def _statements(self, text: str, at: int, out: list[Operation]) -> int:
         """Read operations up to a label or the end of the region, or past a mistake in one, which is reported."""
         state = (self.scope, self.blocks, self.labels, self.default_dialect, self.depth, self.open_regions, self.frame)
+        path = len(self.path)
         defined = self.scope.defined
         known, count = len(defined), len(out)
         ends = "}^" if self.open_regions else "}^#!{"
@@ -324,6 +338,7 @@ class ProgramBuilder(OperationBuilder):
             self.report(TextError(NESTED, "the text is nested too deep", at, at + 1))
         (self.scope, self.blocks, self.labels, dialect, self.depth, self.open_regions, self.frame) = state
         self.enter_dialect(dialect)
+        del self.path[path:]
         del out[count:]
         for name in defined[known:]:
             self.scope.values.pop(name, None)
@@ -349,6 +364,7 @@ class ProgramBuilder(OperationBuilder):
         if any(block is other for other in region.blocks):
             raise TextError(REDEFINED, f"the block {label} is defined twice", at, at + len(label))
         region.blocks.append(block)
+        self.path[-1] = (self.path[-1][0], len(region.blocks))
         for argument in arguments:
             if argument is not None:
                 name, place, type, location = argument

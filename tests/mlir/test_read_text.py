@@ -160,6 +160,34 @@ def test_each_mistake_is_reported_at_its_place(line: str, expected: tuple[str, i
         bindings_text(text)
 
 
+@pytest.mark.parametrize("body", [
+    '"x.y"(%0) : (i32) -> () %0 = "x.z"() : () -> i32',
+    '"x.y"() ({ "x.y"(%0) : (i32) -> () }, { %0 = "x.z"() : () -> i32 }) : () -> ()',
+    '"x.y"() ({ "x.y"(%0) : (i32) -> () }) : () -> () %0 = "x.z"() : () -> i32',
+])
+def test_a_value_is_used_where_it_is_known(body: str) -> None:
+    _, found = read_recovering(Source(f'"x.m"() ({{ {body} }}) : () -> ()'))
+    assert [d.code for d in found] == ["P206"]
+
+
+def test_blocks_use_values_of_later_ones() -> None:
+    check_same('func.func @f() { "x.b"()[^b] : () -> () ^a: "x.y"(%0) ({ "x.z"(%0) : (i32) -> () }) : (i32) -> () '
+               '"x.r"() : () -> () ^b: %0 = "x.z"() : () -> i32 "x.b"()[^a] : () -> () }')
+
+
+@pytest.mark.parametrize("results", ["%", "%0 %1", "%0:", "%0,", "%0:0"])
+def test_names_of_results_are_read_on_known_lines_too(results: str) -> None:
+    call = '"x.y"() : () -> (i32, i32)'
+    text = f"func.func @f() {{\n%5:2 = {call}\n%6:2 = {call}\n{results} = {call}\nreturn\n}}"
+    _, found = read_recovering(Source(text))
+    assert [d.line for d in found] == [4]
+
+
+def test_blanks_around_the_equals_sign_change_nothing() -> None:
+    line = 'stablehlo.add %a, %a : tensor<f32>'
+    check_same(f"func.func @f(%a: tensor<f32>) {{\n%0 = {line}\n%1= {line}\n%2  = {line}\n%3 ={line}\nreturn\n}}")
+
+
 def test_every_mistake_is_reported_once() -> None:
     text = """func.func @f(%a: tensor<4xf32>) {
   %0 = stablehlo.ad %a : tensor<4xf32>
