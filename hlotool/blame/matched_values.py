@@ -16,8 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.blame.nonfinite import FOLDS
+from hlotool.blame.parts_run import PartsRun
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.execution import UNSUPPORTED, Moment, Program, evaluate_program, require_one_signature
+from hlotool.distributed import partition_between
+from hlotool.execution import UNSUPPORTED, Moment, Program, evaluate_program, require_one_signature, run_limit
 from hlotool.ir import HloComputation, HloInstruction, dtype_of_numpy
 from hlotool.ir.arrays import Array, digest, np
 from hlotool.ops import Elements, opcodes
@@ -137,11 +139,37 @@ def _told(row: ValueMatch) -> str:
     return f"{own} -> {row.partner.name}{opcode}" + (f" in {row.inside}" if row.inside else "")
 
 
+def _match_parts(run: PartsRun) -> ValueMatches:
+    """Return the fate of each instruction of a whole program in its partitioned form: kept if its tiles are there."""
+    there: dict[HloInstruction, list[HloInstruction]] = {}
+    new: dict[HloInstruction, None] = {}
+    for key in run.keys:
+        held = run.wholes.held(run.parts[key])
+        for tiles in held:
+            there.setdefault(tiles.of, []).append(key[1])
+        if not held and key[1].opcode not in _FORWARDING:
+            new[key[1]] = None
+    rows = []
+    for instruction in run.wholes.instructions:
+        if instruction.opcode in _FORWARDING:
+            continue
+        partners = sorted(there.get(instruction, ()), key=lambda p, own=instruction.opcode: p.opcode != own)
+        fate = "plain" if not instruction.operands else "gone" if not partners else \
+            "kept" if partners[0].opcode == instruction.opcode else "rewritten"
+        rows.append(ValueMatch(instruction, fate, partners[0] if partners and instruction.operands else None))
+    return ValueMatches(rows, list(new), run.wrong_results())
+
+
 def match_values(before: Program, after: Program, arguments: Rows, *, seconds: float = 120.0) -> ValueMatches:
     """Return the fate of each instruction of `before` in `after`, both run on the reference with the same arguments.
 
-    Raises HloError where the two take other arguments, where the reference cannot run one, or not in `seconds`.
+    Of a program and its partitioned form the values of all devices are put together (parts_run.py). Raises HloError
+    where the two take other arguments, where the reference cannot run one, or not in `seconds`.
     """
+    partition = partition_between(before, after)
+    if partition is not None:
+        with run_limit(seconds):
+            return _match_parts(PartsRun(partition, list(arguments[0]), work_time() + seconds))
     require_one_signature(before, after, of_results=False)
     deadline = work_time() + seconds
     (left, ours), (right, theirs) = (_Watch(program, deadline).run(arguments) for program in (before, after))

@@ -90,6 +90,12 @@ class PartsRun:
                     found[2].extend(version.places_of(judged.wrong) if not judged.problem else [])
         return found
 
+    def wrong_results(self) -> list[int]:
+        """Return the numbers of the results that are wrong on some device."""
+        evidence = PartsEvidence(self.partition, self.evidence, self.row)
+        return [result for result, versions in enumerate(self.partition.made(self.made))
+                if any(evidence.judge(result, v).is_wrong for v in versions)]
+
     def is_mended(self, rebind: Rebinding | None = None, values: Values | None = None) -> bool:
         """Return True if all results are right with other functions, or other values of some instructions."""
         self.trials += 1

@@ -118,3 +118,18 @@ def test_the_right_program_is_clean_and_the_command_writes_a_record(tmp_path: pa
     assert record["instruction"] == "r" and record["devices"] == [0, 1, 2, 3] and record["hlo_line"]
     assert main(["isolate", str(whole), str(part)]) == 1
     assert "part at r" in capsys.readouterr().out
+
+
+def test_values_of_all_devices_are_held_against_the_whole_program(tmp_path: pathlib.Path,
+                                                                   capsys: pytest.CaptureFixture[str]) -> None:
+    whole, part = tmp_path / "whole.hlo", tmp_path / "part.hlo"
+    whole.write_text(WHOLE)
+    part.write_text(PART)
+    assert main(["diff", "--values", str(whole), str(part), "--json"]) == 0
+    found = {o["name"]: (o["fate"], o["became"]) for o in json.loads(capsys.readouterr().out)["operations"]}
+    assert found["d"] == ("rewritten", "r") and found["t"] == ("kept", "t") and found["y"] == ("kept", "y")
+    part.write_text(PART.replace("{{0,1},{2,3}}", "{{0,2},{1,3}}"))
+    assert main(["diff", "--values", str(whole), str(part), "--json"]) == 1
+    record = json.loads(capsys.readouterr().out)
+    found = {o["name"]: o["fate"] for o in record["operations"]}
+    assert (found["d"], found["t"], found["y"]) == ("gone",) * 3 and record["different_results"] == [0]
