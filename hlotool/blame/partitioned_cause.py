@@ -144,15 +144,19 @@ class _Search:
             self._note(instruction, self.right)
             self.bound = self.bound or self.numbers.bound(key)
             return self.numbers.of(key)
-        if instruction.opcode == "parameter" or self._is_met(key):
+        self.right.discard(instruction)  # of a loop an earlier round may have been right
+        if (instruction.opcode == "parameter" and not key[0]) or self._is_met(key):
             self._note(instruction, self.right)
-            if instruction.opcode in COLLECTIVES and flow_of(instruction).moves:
+            if instruction.opcode in COLLECTIVES and flow_of(instruction).moves and not self.values.is_own(key):
                 self.moved.add(instruction)
             return None
         self.totals[instruction] = list(self.run.wholes.totals(self.run.parts[key]))
         if self.totals[instruction]:
             self._note(instruction, self.right)
             return self.values.total(key, self.totals[instruction])
+        if instruction.opcode == "parameter":
+            self.likely.add(instruction)
+            return None
         operands = [o for o in instruction.operands if o.shape.is_array]
         return self._broken(key, operands) if all(o in self.likely for o in operands) else None
 
@@ -216,26 +220,12 @@ class _Search:
         """Return what makes a result that is another value of the whole program, computed of its arguments."""
         part, whole = self.run.partition.part.module, self.run.partition.whole.module
         right = result_maker(whole.entry.root, result)
-        key = self._behind_calls(((), result_maker(part.entry.root, result)))
+        key = self.run.maker(((), result_maker(part.entry.root, result)))
         held = [w for w in self.values.held(key) if w.operands]
         if not held or right in held:
             return None
         return key, (f"result {result} is {held[0].name} of the whole program, and has to be {right.name}: "
                      "a step is missing, or the wrong value is taken")
-
-    def _behind_calls(self, key: Key) -> Key:
-        """Return what makes the value of an instruction that copies it, or calls a computation for it."""
-        paths = {p for p, _ in self.run.keys}
-        while True:
-            path, instruction = key
-            flow, called = flow_of(instruction), instruction.called_computations()
-            inner = next((p for p in paths if p[:-1] == path and p and p[-1].caller is instruction), None)
-            if flow.forwards and instruction.operands:
-                key = path, instruction.operands[0]
-            elif flow.in_place and inner is not None and called and called[0].root.shape.is_array:
-                key = inner, called[0].root
-            else:
-                return key
 
     # Right or not
 

@@ -13,7 +13,7 @@ from hlotool.execution import Moment, OutOfTime, Path, Rebinding, evaluate_progr
 from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array
 from hlotool.numerics import Evidence, Judgement
-from hlotool.ops import opcodes
+from hlotool.ops import flow_of, opcodes
 from hlotool.passes.cost import axes_of_groups, meshes_of
 from hlotool.process import work_time
 from hlotool.verdict import PartsEvidence
@@ -114,6 +114,20 @@ class PartsRun:
             return False
         except (ValueError, IndexError):  # other dimensions make arrays of other sizes than are declared
             return False
+
+    def maker(self, key: Key) -> Key:
+        """Return what makes the value of an instruction that copies it, or calls a computation for it."""
+        paths = {p for p, _ in self.keys}
+        while True:
+            path, instruction = key
+            flow, called = flow_of(instruction), instruction.called_computations()
+            inner = next((p for p in paths if p[:-1] == path and p and p[-1].caller is instruction), None)
+            if flow.forwards and instruction.operands:
+                key = path, instruction.operands[0]
+            elif flow.in_place and inner is not None and called and called[0].root.shape.is_array:
+                key = inner, called[0].root
+            else:
+                return key
 
     def along(self, groups: Sequence[Sequence[int]]) -> str:
         """Return the axis of the mesh along which groups are, in words."""

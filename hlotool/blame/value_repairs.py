@@ -36,15 +36,21 @@ class ValueRepairs:
     partners: dict[HloInstruction, HloInstruction]
     #: the tiles by which the results were right
     last: Tiles | None = None
-    _held: dict[HloInstruction, list[HloInstruction]] = field(default_factory=dict)
+    _held: dict[Key, list[Tiles]] = field(default_factory=dict)
 
     def held(self, key: Key) -> list[HloInstruction]:
         """Return the values of the whole program of which devices hold the tiles."""
-        if key[1] not in self._held:
+        return [tiles.of for tiles in self._tiles(key)]
+
+    def is_own(self, key: Key) -> bool:
+        """Return True if each device holds what it holds in a region of the whole program that is partitioned."""
+        return any(tiles.placement is None for tiles in self._tiles(key))
+
+    def _tiles(self, key: Key) -> list[Tiles]:
+        if key not in self._held:
             values = self.run.parts.get(key)
-            self._held[key[1]] = [t.of for t in self.run.wholes.held(values)] if values and all(
-                v is not None for v in values) else []
-        return self._held[key[1]]
+            self._held[key] = self.run.wholes.held(values) if values and all(v is not None for v in values) else []
+        return self._held[key]
 
     def demanded(self, key: Key) -> list[HloInstruction]:
         """Return the values of the whole program that an instruction's value should be, by its users and itself."""
@@ -54,8 +60,14 @@ class ValueRepairs:
         """Return the same by names alone."""
         found = [self.partners[user].operands[n] for user in self.run.users.get(instruction, ())
                  if user in self.partners for n, o in enumerate(user.operands) if o is instruction]
-        own = [self.partners[instruction]] if instruction in self.partners else []
+        own = [self.partners[instruction]] if instruction in self.partners else self._of_name(instruction)
         return list(dict.fromkeys(w for w in (*found, *own) if w in self.run.wholes))
+
+    def _of_name(self, instruction: HloInstruction) -> list[HloInstruction]:
+        """Return what has the name of a copy that takes the place of another operation."""
+        name = op_name(instruction) if flow_of(instruction).forwards else ""
+        found = [w for w in self.run.wholes.instructions if name and op_name(w) == name]
+        return found if any(w.opcode in COLLECTIVES for w in found) else []
 
     def alike(self, key: Key) -> list[HloInstruction]:
         """Return what does in the whole program what an instruction does, to at least one of its operands."""
@@ -99,10 +111,12 @@ class ValueRepairs:
         rest = [u for u in users if u not in whole]
         if whole and len(rest) == 1:
             return (path, rest[0]), f"it takes {instruction.name}, a part of a sum; the value needs {whole[0].name}"
+        path, instruction = self.run.maker(key)
+        users = self.run.users.get(instruction, [])
         while len(users) == 1 and flow_of(users[0]).forwards and (path, users[0]) in self.run.parts:
             instruction, users = users[0], self.run.users.get(users[0], [])
         return (path, instruction), (
-            f"each device has its own part of a {'mean' if total.is_mean else 'sum'}, which is never taken together; "
+            f"each device has its own part of a {total.kind}, which is never taken together; "
             f"the value needs an all-reduce over {self.run.along(total.groups)}")
 
     def _is_reduced(self, instruction: HloInstruction) -> bool:

@@ -1,7 +1,7 @@
 """Finds the values of a whole program that the values of all devices of its partitioned form are.
 
     tiles      each device has its part of the value, in some placement along the mesh's axes
-    a total    the value is what the devices' values are together, added up over some axes, or their mean
+    a total    the value is what the devices' values are together over some axes: their sum, mean, maximum or minimum
     a multiple each device has its part of the value, times one number
 """
 
@@ -65,8 +65,8 @@ class Total:
     """What the devices' values are together, over some axes: a value of the whole program."""
 
     groups: Groups
-    #: True if it is their mean
-    is_mean: bool
+    #: "sum", "mean", "maximum" or "minimum"
+    kind: str
     tiles: Tiles
 
 
@@ -128,13 +128,16 @@ class WholeValues:
                 is_same(values[0], v) for v in values):
             return
         stack = np.stack(values)[self.grid]
+        folds = {"sum": np.add, "mean": np.add, "maximum": np.maximum, "minimum": np.minimum}
         for chosen, groups in zip(choices_of_axes(self.grid), groups_along_axes(self.grid), strict=True):
-            with np.errstate(all="ignore"):
-                summed = np.broadcast_to(stack.sum(chosen, stack.dtype, keepdims=True), stack.shape)
-            together = self._by_device(summed)
-            for is_mean in (False, True) if kind.is_floating else (False,):
-                row = [np.asarray(v / len(groups[0])).astype(v.dtype) for v in together] if is_mean else together
-                yield from (Total(groups, is_mean, tiles) for tiles in self.held(row))
+            for name, fold in folds.items():
+                if (kind.is_complex and fold is not np.add) or (name == "mean" and not kind.is_floating):
+                    continue
+                with np.errstate(all="ignore"):
+                    made = fold.reduce(stack, chosen, stack.dtype, keepdims=True)
+                    made = np.asarray(made / len(groups[0])).astype(made.dtype) if name == "mean" else made
+                row = self._by_device(np.broadcast_to(made, stack.shape))
+                yield from (Total(groups, name, tiles) for tiles in self.held(row))
 
     def _by_device(self, stack: Array) -> list[Array]:
         flat = stack.reshape(self.grid.size, *stack.shape[self.grid.ndim:])

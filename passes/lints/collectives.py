@@ -82,7 +82,7 @@ def reused_channel(view: View) -> Iterator[Finding]:
     found = [(i.attributes["channel_id"], i) for i, _ in view.with_opcode(*COLLECTIVES)
              if i.attributes.get("channel_id")]
     has_several = len({channel for channel, _ in found}) > 1
-    if has_several or not any(i.metadata is not None for _, i in found):
+    if has_several or not (view.is_traced or any(i.metadata is not None for _, i in found)):
         for channel, instruction in found:
             other = first.setdefault(channel, instruction)
             if other.opcode != instruction.opcode or (has_several and (_kind(other), other.shape) != (
