@@ -110,8 +110,11 @@ class ValueProofs:
     def _is_rearranged(self, site: Site, operand: HloInstruction, want: list[int], time: Time) -> bool:
         """Return True if an operand is a left value that has the elements of the wanted one in another order.
 
-        Arrays of few different elements have each other's elements by chance.
+        Arrays of few different elements have each other's elements by chance, and an iota those of another one.
         """
+        made = made_at((*site[:-1], operand))[-1]
+        if not made.operands and made.opcode != "parameter":
+            return False
         leaves = self._leaves(self.own, site, operand, time)
         return len(leaves) == len(want) and all(
             self.left.like(leaf) and number in self.left.rearranged(leaf)

@@ -154,3 +154,19 @@ def test_no_innocent_of_an_optimised_module_is_named() -> None:
             assert found.place.instruction.name in case.wanted | case.enclosing, case.kind
             named += 1
     assert named > len(cases) // 2
+
+
+def test_an_iota_along_another_dimension_is_no_operand_in_another_order() -> None:
+    mask = ("i = s32[8,8] iota(), iota_dimension=%d\n j = s32[8,8] iota(), iota_dimension=1\n"
+            " c = pred[8,8] compare(i, j), direction=GE\n")
+    left = Program(hlotool.parse("ENTRY e { x = f32[8,8] parameter(0)\n" + mask % 0 +
+                                 " y = f32[8,8] negate(x)\n z = f32[8,8] sine(x)\n"
+                                 " ROOT s = f32[8,8] select(c, y, z) }"))
+    right = Program(hlotool.parse(
+        "HloModule m, is_scheduled=true\nf { x = f32[8,8] parameter(0)\n" + mask % 1 +
+        " z = f32[8,8] sine(x)\n n = f32[8,8] negate(x)\n d = pred[8,8] not(c)\n"
+        " ROOT s = f32[8,8] select(d, z, n) }\n"
+        "ENTRY e { p = f32[8,8] parameter(0)\n ROOT r = f32[8,8] fusion(p), kind=kLoop, calls=f }"))
+    rows = [[np.random.default_rng(0).normal(size=(8, 8)).astype(np.float32)]]
+    found = blame_pair(left, right, rows)
+    assert found is not None and (found.place is None or found.place.instruction.name == "i")
