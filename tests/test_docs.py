@@ -140,7 +140,8 @@ def test_every_option_of_a_command_in_a_page_is_one_of_its_options():
 
 def test_readme_is_short_and_leads_to_every_page():
     text = README.read_text("utf-8")
-    assert len(text.encode()) <= 10_000
+    [table] = [shown for command, shown in _CONSOLE.findall(text) if command == _LONG]  # grows with the samples
+    assert len(text.replace(table, "").encode()) <= 7_500
     manual = (ROOT / "hlotool" / "docs" / "index.md").read_text("utf-8")
     assert not [p.name for p in PAGES[2:] if p.name not in ("index.md",) and f"({p.name})" not in manual]
 

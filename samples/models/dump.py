@@ -224,6 +224,73 @@ def sharded_collectives() -> Program:
     return run, (of(8, 16), of(16, 12)), {"in_shardings": shardings}
 
 
+def mapped(body: Callable[..., Any], axes: dict[str, int], inputs: Any, outputs: Any) -> Callable[..., Any]:
+    """Return a function that four devices run together, each on its parts of the arguments."""
+    mesh = Mesh(np.array(jax.devices()[:4]).reshape(tuple(axes.values())), tuple(axes))
+    return jax.shard_map(body, mesh=mesh, in_specs=inputs, out_specs=outputs, check_vma=False)
+
+
+@program
+def data_parallel_step() -> Program:
+    """A step of gradient descent, each of four devices with its part of the batch; gradients are averaged."""
+    def body(w: dict[str, Array], x: Array, y: Array) -> Any:
+        def loss(w: dict[str, Array]) -> Array:
+            return jnp.mean((jnp.tanh(x @ w["up"]) @ w["down"] - y) ** 2)
+
+        value, gradients = lax.pmean(jax.value_and_grad(loss)(w), "data")
+        return jax.tree.map(lambda p, g: p - 0.1 * g, w, gradients), value
+
+    spec = PartitionSpec
+    run = mapped(body, {"data": 4}, (spec(), spec("data"), spec("data")), (spec(), spec()))
+    return run, ({"up": of(8, 16), "down": of(16, 4)}, of(16, 8), of(16, 4)), {}
+
+
+@program
+def tensor_parallel_block() -> Program:
+    """Attention heads and the columns of a feed-forward layer split over devices, as is the batch; two all-reduces."""
+    def body(x: Array, qkv: Array, out: Array, up: Array, down: Array) -> Array:
+        q, k, v = jnp.einsum("bsd,tdhe->tbhse", x, qkv)
+        weight = jax.nn.softmax(jnp.einsum("bhse,bhte->bhst", q, k) / 2)
+        x = x + lax.psum(jnp.einsum("bhst,bhte,hed->bsd", weight, v, out), "model")
+        return x + lax.psum(jax.nn.gelu(x @ up) @ down, "model")
+
+    spec = PartitionSpec
+    inputs = (spec("data"), spec(None, None, "model"), spec("model"), spec(None, "model"), spec("model"))
+    run = mapped(body, {"data": 2, "model": 2}, inputs, spec("data"))
+    return run, (of(4, 6, 8), of(3, 8, 2, 4), of(2, 4, 8), of(8, 16), of(16, 8)), {}
+
+
+@program
+def pipeline_stages() -> Program:
+    """Four stages on four devices; micro-batches go from one to the next by collective-permute."""
+    def body(w: Array, batches: Array) -> Array:
+        stage, held, done = lax.axis_index("stage"), batches[0] * 0, []
+        for tick in range(6):
+            made = jnp.tanh(jnp.where(stage == 0, batches[min(tick, 2)], held) @ w[0])
+            held = lax.ppermute(made, "stage", [(0, 1), (1, 2), (2, 3)])
+            done.append(made)
+        return lax.psum(jnp.where(stage == 3, jnp.stack(done[3:]), 0), "stage")
+
+    spec = PartitionSpec
+    return mapped(body, {"stage": 4}, (spec("stage"), spec()), spec()), (of(4, 8, 8), of(3, 2, 8)), {}
+
+
+@program
+def mixture_of_experts() -> Program:
+    """Four experts on four devices: tokens go to theirs by all-to-all, and come back weighted by the gate."""
+    def body(x: Array, gate: Array, up: Array, down: Array) -> Array:
+        share = jax.nn.softmax(x @ gate)
+        chosen = jax.nn.one_hot(jnp.argmax(share, -1), 4)
+        sent = lax.all_to_all(jnp.einsum("te,td->etd", chosen, x), "expert", 0, 0, tiled=True)
+        made = jax.nn.relu(sent @ up[0]) @ down[0]
+        back = lax.all_to_all(made, "expert", 0, 0, tiled=True)
+        return jnp.einsum("etd,te->td", back, chosen * share)
+
+    spec = PartitionSpec
+    run = mapped(body, {"expert": 4}, (spec("expert"), spec(), spec("expert"), spec("expert")), spec("expert"))
+    return run, (of(16, 8), of(8, 4), of(4, 8, 16), of(4, 16, 8)), {}
+
+
 @program
 def bf16_mixed_precision() -> Program:
     """A feed-forward block in bf16 with layer norm and accumulation in f32, gradients cast back for f32 weights."""
