@@ -30,10 +30,10 @@ wrap around, and by IEEE 754, with NaN, infinities and signs of zero. `hlotool f
 
 Sizes are written as capital letters, and may be zero. The left side is taken to be valid, with what stands under
 *where*; the right side is proved to be valid, and to have its shape. Sums of indices are taken not to wrap around.
-A verdict after *if* holds where the condition does. Elements of shapes are decided by index maps: each element of a
-result is a function of its indices, and a solver (z3) finds no sizes and indices at which two of them differ. Terms of
-sums are paired. IEEE 754 of rules about elements is the record of [what simplifiers may rewrite](rewrite_rules.md),
-for its types that are IEEE 754's.
+The condition of a verdict is the one on values under *where*. Elements of shapes are decided by index maps: each
+element of a result is a function of its indices, and a solver (z3) finds no sizes and indices at which two of them
+differ. Terms of sums are paired. IEEE 754 of rules about elements is the record of [what simplifiers may
+rewrite](rewrite_rules.md), for its types that are IEEE 754's.
 """
 #: status -> how a page says it
 _WORDS = {"proved": "**proved**", "reordered": "**order**", "refuted": "**refuted**", "unknown": "*unknown*",
@@ -59,11 +59,11 @@ def status_counts(verdicts: Iterable[Mapping[str, Any]], domain: str) -> Counter
 
 
 def verdict_words(verdict: Mapping[str, Any], *, marked: bool = False) -> str:
-    """Return a verdict in a word or two: `refuted`, `refuted, if x > 0 proved`; `marked` as Markdown."""
+    """Return a verdict in words: `refuted`, `refuted; under the condition proved`; `marked` as Markdown."""
     words = _WORDS if marked else {k: v.strip("*") for k, v in _WORDS.items()}
     own = words[str(verdict["status"])]
-    inner = verdict.get("when")
-    return f"{own}; if {words[str(inner['status'])]}" if inner and words[str(inner["status"])] else own
+    inner = words[str(when["status"])] if (when := verdict.get("when")) else ""
+    return f"{own}; under the condition {inner}" if inner else own
 
 
 def witness_words(verdict: Mapping[str, Any]) -> str:
