@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.mlir import is_bytecode
+from hlotool.ir import Source
+from hlotool.mlir import is_bytecode, read_recovering
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.artifact import is_artifact, read_artifact
 from hlotool.stablehlo.context import load_quantisation, make_context
@@ -26,6 +27,8 @@ _DEEP_STACK, _DEEP_CALLS = 1 << 30, 1 << 20
 #: regions in a text from which on they may be nested so deeply that MLIR's parser needs such a stack
 _MANY_REGIONS = 1000
 _ONE_AT_A_TIME = threading.Lock()
+#: dialects with forms of their own that our reader of text does not know
+_UNKNOWN_HERE = re.compile(r"\b(?:mhlo|vhlo|check|arith|tensor|shape|memref|linalg|scf)\.")
 
 
 def read_program(source: str | bytes | bytearray | memoryview, context: Any = None, *, isolate: bool = True) -> Any:
@@ -38,6 +41,23 @@ def read_program(source: str | bytes | bytearray | memoryview, context: Any = No
         source = bytes(source)
     if not isinstance(source, (str, bytes)):
         raise TypeError(f"a StableHLO program is an MLIR module, a str or bytes, not {type(source).__name__}")
+    try:
+        return _read(source, context, isolate)
+    except HloError as error:
+        is_text = isinstance(source, str) or not (is_artifact(source) or is_bytecode(source))
+        text = source.decode(errors="replace") if isinstance(source, bytes) else source
+        raise HloError(_every_mistake(text, error.diagnostics) if is_text else error.diagnostics) from None
+
+
+def _every_mistake(text: str, found: list[Diagnostic]) -> list[Diagnostic]:
+    """Return every mistake of a text that MLIR refuses, where our reader finds MLIR's among them; else `found`."""
+    if not all(d.code == codes.UNREADABLE and d.line for d in found) or _UNKNOWN_HERE.search(text):
+        return found
+    own = read_recovering(Source(text, found[0].filename))[1]
+    return own if {d.line for d in found} <= {d.line for d in own} else found
+
+
+def _read(source: str | bytes, context: Any, isolate: bool) -> Any:
     if isolate and HAS_CHILD:
         source = bytecode_from_outside(source)
     if isinstance(source, bytes):
