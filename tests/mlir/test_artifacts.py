@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from test_bytecode import damaged
+from test_bytecode_container import damaged
 
 from hlotool import mlir
 from hlotool.diagnostics import HloError

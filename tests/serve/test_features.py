@@ -307,7 +307,7 @@ def test_an_editor_gets_so_many_findings_errors_first(count: int) -> None:
         assert shown == found
     else:
         assert len(shown) == MOST_FINDINGS + 1 and shown[0].code == "V103"
-        assert shown[-1].message.startswith(f"{count - MOST_FINDINGS} more findings")
+        assert shown[-1].message.startswith(f"{count - MOST_FINDINGS} more finding")
         assert (shown[-1].code, shown[-1].severity) == ("", Severity.INFO)
 
 

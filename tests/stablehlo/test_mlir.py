@@ -289,7 +289,7 @@ def test_programs_of_jax() -> None:
 
 
 @pytest.mark.parametrize(("source", "code"), [
-    ("module {", "X201"),
+    ("module {", "P203"),
     (b"ML\xefR\x00", "X201"),
     ("func.func private @f() { return }", "X204"),
     ("func.func @main() {\n  %0 = arith.constant 1 : i32\n  return\n}", "X206"),
@@ -422,3 +422,24 @@ def test_missing_operands_end_no_process(call: str) -> None:
     found = errors(f"{head}ENTRY e {{\n  x = f32[2,3] parameter(0)\n  z = f32[] parameter(1)\n"
                    f"  y = f32[2] {call}, to_apply=add\n  ROOT t = (f32[2]) tuple(y)\n}}")
     assert [line for _, line in found] == [6]
+
+
+def test_every_mistake_of_a_text_is_reported() -> None:
+    text = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.add %x, %x tensor<4xf32>
+  %1 = stablehlo.negat %x : tensor<4xf32>
+  return %x : tensor<4xf32>
+}"""
+    with pytest.raises(HloError) as caught:
+        from_stablehlo(text)
+    assert [(d.code, d.line) for d in caught.value.diagnostics] == [("P201", 2), ("P202", 3)]
+    assert "did you mean stablehlo.negate?" in caught.value.diagnostics[1].help
+
+
+@pytest.mark.parametrize("text", ["func.func @main() { %0 = arith.constant : i32 return }", "#a = @@ module {}",
+                                  'module { "stablehlo.add"() : () -> () }'])
+def test_what_only_mlir_refuses_is_said_as_mlir_says_it(text: str) -> None:
+    """Dialects that our reader does not know, and what it finds no mistake in."""
+    with pytest.raises(HloError) as caught:
+        from_stablehlo(text)
+    assert caught.value.diagnostics
