@@ -35,7 +35,7 @@ class Mismatch(Exception):
         super().__init__(at)
 
 
-class Builder(Protocol):
+class ValueMaker(Protocol):
     """What makes values of the children of rules."""
 
     #: rule to the function that reads it
@@ -59,7 +59,7 @@ def blank_of(grammar_name: str) -> str:
 class Descent:
     """The readers of a grammar's rules, made when they are asked for."""
 
-    def __init__(self, grammar_name: str, builder: type[Builder]) -> None:
+    def __init__(self, grammar_name: str, builder: type[ValueMaker]) -> None:
         self._grammar: Grammar = grammar(grammar_name)
         self._builder = builder
         self._blank = blank_of(grammar_name)

@@ -20,10 +20,10 @@ import functools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from hlotool.blame.constant_edits import FirstNumbers, constant_edits
 from hlotool.blame.edited_runs import EditedRuns
+from hlotool.blame.fresh_sets import FreshSet, fresh_sets, smallest_share
 from hlotool.blame.reference_run import UNKNOWN, ReferenceRun, Site, Time
 from hlotool.blame.reference_values import Rows
 from hlotool.blame.small_edits import SmallEdit, SmallEdits
@@ -31,22 +31,19 @@ from hlotool.blame.undecided_region import hands_on, tells, undecided_region
 from hlotool.blame.value_partners import LeftValues, made_at, plain
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, evaluate_program, flat
-from hlotool.ir import DType, HloInstruction
+from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import Evidence
 from hlotool.ops import OPS, flow_of, is_a
-from hlotool.passes.equality import distance, is_optimised, share_of
+from hlotool.passes.equality import is_optimised
 from hlotool.process import work_time
-from hlotool.verdict import ArgumentSearch
 
 #: instructions that are computed again in edited modules; a search that needs more decides nothing
 MOST_VALUES = 2_000_000
 #: edits of one instruction that are looked at further
 _EDITS = 4
-#: kinds of fresh sets of arguments (hlotool.verdict)
-_KINDS = ("plain", "positive", "plain", "negative")
-#: fresh sets of arguments, and on how many sets a difference has to show
-_FRESH, _SHOWING = 6, 3
+#: on how many sets of arguments a difference has to show
+_SHOWING = 3
 #: different elements from which on a value counts as one of the first module
 _DISTINCT = 2
 
@@ -58,29 +55,6 @@ class EditSearchResult:
     edit: SmallEdit | None
     #: instructions of which an edit gives the first module's results
     remaining: list[HloInstruction] = field(default_factory=list)
-
-
-@dataclass
-class _Set:
-    """One set of arguments, with the first module's results."""
-
-    arguments: Rows
-    evidence: Evidence
-    #: the share of its largest element by which a result may be off at least, as the narrowest type asks for
-    share: float
-
-    def is_near(self, results: list[list[Array]] | None) -> bool:
-        """Return True if results are nearly the first module's."""
-        return results is not None and all(
-            distance(plain(r), plain(g)) <= (max(share_of(r), self.share) if share_of(r) else 0.0)
-            for ours, row in zip(self.evidence.reference, results, strict=True)
-            for r, g in zip(ours, row, strict=True))
-
-    def is_right(self, results: list[list[Array]] | None) -> bool:
-        """Return True if results are the first module's as far as roundings allow."""
-        return results is not None and not any(
-            self.evidence.judge(value, device, result).is_wrong
-            for device, row in enumerate(results) for result, value in enumerate(row))
 
 
 @dataclass
@@ -100,8 +74,7 @@ class EditSearch:
 
     def __post_init__(self) -> None:
         self._runs = EditedRuns(self.right, self.own, MOST_VALUES)
-        self._share = max((share_of(np.empty(0, t.numpy)) for t in _types(self.left)), default=0.0)
-        self._here = _Set(self.arguments, self.evidence, self._share)
+        self._here = FreshSet(self.arguments, self.evidence, smallest_share(self.left))
 
     def find(self, among: Iterable[HloInstruction] | None = None) -> EditSearchResult:
         """Return the instruction that is named, with its edit; `among` are those that may be, else all that may."""
@@ -156,7 +129,7 @@ class EditSearch:
 
     def _chosen(self, edits: list[SmallEdit]) -> EditSearchResult:
         """Return the instruction that alone can be mended."""
-        sets = [self._here, *self._fresh()] if edits else []
+        sets = [self._here, *fresh_sets(self.left, self.right, self.arguments)] if edits else []
         left = [e for e in edits if all(s.is_near(self._runs.results_on(s.arguments, e)) for s in sets)]
         remaining = EditSearchResult(None, list(dict.fromkeys(e.instruction for e in left)))
         if sum(not s.is_right(self._given(s)) for s in sets) < min(_SHOWING, len(sets)) or len(sets) < _SHOWING:
@@ -170,28 +143,11 @@ class EditSearch:
                 return EditSearchResult(edit, [edit.instruction])
         return remaining
 
-    def _given(self, one: _Set) -> list[list[Array]] | None:
+    def _given(self, one: FreshSet) -> list[list[Array]] | None:
         try:
             return evaluate_program(self.right, one.arguments)
         except HloError:
             return None
-
-    def _fresh(self) -> Iterator[_Set]:
-        """Yield fresh sets of arguments that the left module takes."""
-        generator, search = np.random.default_rng(_FRESH), ArgumentSearch([self.left, self.right], seed=_FRESH)
-        drawn: list[list[list[Array]]] = [search.make(kind, n).values for n, kind in enumerate(_KINDS)]
-        for rows in drawn[::2]:  # whole numbers of any size
-            for row, wide in zip(rows, search.make("bits", len(drawn)).values, strict=True):
-                row[:] = [w if w.dtype.kind in "iu" else a for a, w in zip(row, wide, strict=True)]
-        drawn += [[[_shuffled(a, generator) for a in row] for row in self.arguments]
-                  for _ in range(_FRESH - len(drawn))]
-        for rows in drawn:
-            evidence = Evidence(self.left, rows)
-            try:
-                evidence.results("own")
-            except HloError:
-                continue
-            yield _Set(rows, evidence, self._share)
 
     def _known_with(self, edit: SmallEdit) -> frozenset[tuple[Site, Time, str]]:
         run = ReferenceRun()
@@ -245,22 +201,7 @@ def _is_constant(site: Site) -> bool:
     return site[-1].opcode == "constant"
 
 
-def _types(program: Program) -> set[DType]:
-    """Return the types of floats that a program computes with."""
-    return {s.dtype for i in program.module.instructions() for _, s in i.shape.leaves()
-            if s.is_array and (s.dtype.is_floating or s.dtype.is_complex)}
-
-
 def _off(results: list[list[Array]], reference: Rows, place: tuple[int, int, int]) -> float | None:
     device, result, element = place
     away = float(plain(results[device][result])[element] - plain(reference[device][result])[element])
     return away if math.isfinite(away) else None
-
-
-def _shuffled(array: Array, generator: Any) -> Array:
-    """Return the elements in another order; floats are scaled by about one, each otherwise."""
-    mixed: Array = generator.permutation(np.asarray(array).reshape(-1)).reshape(np.shape(array))
-    if mixed.dtype.kind in "iub":
-        return mixed
-    with np.errstate(all="ignore"):
-        return np.asarray(mixed * generator.uniform(0.75, 1.25, mixed.shape)).astype(mixed.dtype)

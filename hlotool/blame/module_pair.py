@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from hlotool.blame.corrected_run import CorrectedRun, Expected, Suspect, guilty, repairing
 from hlotool.blame.edit_search import EditSearch, EditSearchResult
+from hlotool.blame.fresh_sets import FreshSet, fresh_sets
 from hlotool.blame.places import InstructionPlace, result_maker
 from hlotool.blame.reference_run import UNKNOWN, ReferenceRun, Site, path_to
 from hlotool.blame.reference_values import Rows
@@ -156,9 +157,33 @@ class _Search:
         """Return what is guilty among the instructions that have the values of a left one's operands."""
         for proof in itertools.islice(ValueProofs(self.right, self._left_values, self.own), _TRIED):
             repair = SiteRepair(self.known, proof.site, proof.partner)
-            if self._is_right(repair.see):
+            # Another operation that takes more or less than its partner is not meant to have that value.
+            here, there = proof.site[-1], proof.partner[-1]
+            is_like = here.opcode == there.opcode or len(here.operands) == len(there.operands)
+            if is_like and self._is_right(repair.see) and self._holds_on_fresh_sets(proof):
                 return self._proven(proof)
         return None
+
+    def _holds_on_fresh_sets(self, proof: Proof) -> bool:
+        """Return True if the partner's values mend the results on fresh arguments, too.
+
+        On one set of arguments another operation may have the right values by chance.
+        """
+        for one in self._fresh_sets:
+            run = ReferenceRun()
+            try:
+                evaluate_program(self.left, one.arguments, run.see, sees_parts=True)
+                repaired = SiteRepair(run, proof.site, proof.partner)
+                results = evaluate_program(self.right, one.arguments, repaired.see, sees_parts=True)
+            except HloError:
+                return False
+            if work_time() > self.deadline or not one.is_right(results):
+                return False
+        return True
+
+    @functools.cached_property
+    def _fresh_sets(self) -> list[FreshSet]:
+        return list(fresh_sets(self.left, self.right, self.arguments))
 
     def _proven(self, proof: Proof) -> PairBlame:
         here, there = proof.site[-1], proof.partner[-1]

@@ -40,11 +40,11 @@ from hlotool.passes.rewrite_rules import (
 from hlotool.passes.verify import verify
 from hlotool.proof import (
     Decision,
-    Domain,
     ElementQuery,
     IndexProof,
     IndexQuery,
     NoSort,
+    NumberDomain,
     Strength,
     as_numbers,
     asked,
@@ -118,7 +118,7 @@ def _proof(rule: RewriteRule, domain: str) -> tuple[Strength, str, str]:
     except NoSort as error:
         return Strength.UNKNOWN, "", f"{error} has no index map"
     best: tuple[Strength, str, str] = (Strength.UNKNOWN, "", "")
-    for each in (Domain.ANY, Domain(domain)):
+    for each in (NumberDomain.ANY, NumberDomain(domain)):
         query = IndexQuery(each, sides.given, sides.wholes, _EFFORT)
         found, reason = IndexProof(query).arrays(sides.before, sides.after)
         by = " and ".join(("index maps", *sorted(query.solvers)))
@@ -384,7 +384,7 @@ def _of_real_values(rule: RewriteRule, *, is_restricted: bool) -> RuleVerdict:
     try:
         sides = sides_of(rule)
         given = list(sides.given)
-        query = IndexQuery(Domain.REALS, (), (), _EFFORT)
+        query = IndexQuery(NumberDomain.REALS, (), (), _EFFORT)
         condition = condition_side(rule).element(()) if is_restricted else None
         one, other = sides.before.element(()), sides.after.element(())
         given += [query.term(condition)[0]] if condition is not None else []

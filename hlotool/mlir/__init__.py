@@ -31,7 +31,7 @@ from hlotool.mlir.builtin_values import (
     AnyAttribute,
     AnyType,
     ArrayAttribute,
-    Body,
+    Bracketed,
     CallLocation,
     ComplexType,
     DenseArrayAttribute,
@@ -80,7 +80,7 @@ from hlotool.mlir.vhlo_versions import Requirement, lacking, place_text, require
 
 __all__ = [
     "LOCATIONS", "TOO_NEW", "TYPES", "UNIT", "UNKNOWN", "AnyAttribute", "AnyType", "ArrayAttribute", "Block",
-    "Body", "Bytecode", "CallLocation", "ComplexType", "DenseArrayAttribute", "DenseAttribute",
+    "Bracketed", "Bytecode", "CallLocation", "ComplexType", "DenseArrayAttribute", "DenseAttribute",
     "DenseResourceAttribute", "DenseStringsAttribute", "Dialect", "DialectAttribute", "DialectType",
     "DictionaryAttribute", "FileLocation", "FloatAttribute", "FloatType", "FunctionType", "FusedLocation",
     "IndexType", "IntegerAttribute", "IntegerType", "Location", "MemRefType", "NameLocation", "NoneType",

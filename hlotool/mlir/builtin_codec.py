@@ -22,8 +22,8 @@ from hlotool.mlir.value_codec import (
     TYPES,
     VARINT,
     Codec,
-    Kind,
-    Row,
+    Encoding,
+    FieldKind,
     ValueSink,
     ValueSource,
     integer_width,
@@ -154,20 +154,20 @@ def _integer_type(number: int) -> mlir.IntegerType:
     return mlir.IntegerType(width, _SIGNS[sign])
 
 
-def _vector_sizes() -> Kind:
+def _vector_sizes() -> FieldKind:
     """The sizes of a vector some of which may scale: how many do, which, and all sizes."""
-    flags = list_of(Kind(lambda s, d: bool(s.cursor.byte()), lambda s, v, d: s.byte(int(v))))
+    flags = list_of(FieldKind(lambda s, d: bool(s.cursor.byte()), lambda s, v, d: s.byte(int(v))))
     return pair_of(flags, DIMENSIONS)
 
 
-def _tensor(encoding: bool) -> Row:
+def _tensor(encoding: bool) -> Encoding:
     if encoding:
-        return Row((ATTRIBUTE, DIMENSIONS, TYPE), lambda e, s, t: mlir.TensorType(s, t, e),
+        return Encoding((ATTRIBUTE, DIMENSIONS, TYPE), lambda e, s, t: mlir.TensorType(s, t, e),
                    lambda v: (v.encoding, v.shape, v.element))
-    return Row((DIMENSIONS, TYPE), mlir.TensorType, lambda v: (v.shape, v.element))
+    return Encoding((DIMENSIONS, TYPE), mlir.TensorType, lambda v: (v.shape, v.element))
 
 
-def _memref(space: bool) -> Row:
+def _memref(space: bool) -> Encoding:
     def layout(value: Any) -> Any:
         return value.layout if value.layout is not None else mlir.TextAttribute(_identity(len(value.shape)))
 
@@ -176,9 +176,9 @@ def _memref(space: bool) -> Row:
         return mlir.MemRefType(shape, element, None if plain else given, memory_space)
 
     if space:
-        return Row((ATTRIBUTE, DIMENSIONS, TYPE, ATTRIBUTE), lambda m, s, t, a: built(s, t, a, m),
+        return Encoding((ATTRIBUTE, DIMENSIONS, TYPE, ATTRIBUTE), lambda m, s, t, a: built(s, t, a, m),
                    lambda v: (v.memory_space, v.shape, v.element, layout(v)))
-    return Row((DIMENSIONS, TYPE, ATTRIBUTE), built, lambda v: (v.shape, v.element, layout(v)))
+    return Encoding((DIMENSIONS, TYPE, ATTRIBUTE), built, lambda v: (v.shape, v.element, layout(v)))
 
 
 def _identity(rank: int) -> str:
@@ -187,8 +187,8 @@ def _identity(rank: int) -> str:
     return f"affine_map<({names}) -> ({names})>"
 
 
-def _plain(value: Any) -> Row:
-    return Row((), lambda: value, lambda v: ())
+def _plain(value: Any) -> Encoding:
+    return Encoding((), lambda: value, lambda v: ())
 
 
 def _names(*parts: Any) -> mlir.SymbolAttribute:
@@ -214,56 +214,60 @@ def _text(name: Any) -> str:
 
 
 _string = mlir.StringAttribute
-_ATTRIBUTES: dict[int, Row] = {
-    0: Row((ATTRIBUTES,), mlir.ArrayAttribute, lambda v: (v.members,)),
-    1: Row((list_of(pair_of(ATTRIBUTE, ATTRIBUTE)),), _entries, lambda v: ([(_string(n), a) for n, a in v.entries],)),
-    2: Row((STRING,), mlir.StringAttribute, lambda v: (v.text,)),
-    3: Row((STRING, TYPE), mlir.StringAttribute, lambda v: (v.text, v.type)),
-    4: Row((ATTRIBUTE,), _names, lambda v: (_string(v.names[0]),)),
-    5: Row((ATTRIBUTE, ATTRIBUTES), _names,
+_ATTRIBUTES: dict[int, Encoding] = {
+    0: Encoding((ATTRIBUTES,), mlir.ArrayAttribute, lambda v: (v.members,)),
+    1: Encoding((list_of(pair_of(ATTRIBUTE, ATTRIBUTE)),), _entries,
+                lambda v: ([(_string(n), a) for n, a in v.entries],)),
+    2: Encoding((STRING,), mlir.StringAttribute, lambda v: (v.text,)),
+    3: Encoding((STRING, TYPE), mlir.StringAttribute, lambda v: (v.text, v.type)),
+    4: Encoding((ATTRIBUTE,), _names, lambda v: (_string(v.names[0]),)),
+    5: Encoding((ATTRIBUTE, ATTRIBUTES), _names,
            lambda v: (_string(v.names[0]), [mlir.SymbolAttribute((n,)) for n in v.names[1:]])),
-    6: Row((TYPE,), mlir.TypeAttribute, lambda v: (v.type,)),
+    6: Encoding((TYPE,), mlir.TypeAttribute, lambda v: (v.type,)),
     7: _plain(mlir.UNIT),
-    8: Row((TYPE, INTEGER_OF_TYPE), integer_attribute, lambda v: (v.type, v.value)),
-    9: Row((TYPE, FLOAT_OF_TYPE), lambda t, b: mlir.FloatAttribute(b, t), lambda v: (v.type, v.bits)),
-    10: Row((ATTRIBUTE, ATTRIBUTE), mlir.CallLocation, lambda v: (v.callee, v.caller)),
-    11: Row((ATTRIBUTE, VARINT, VARINT), lambda f, n, c: mlir.FileLocation(_text(f), n, c),
+    8: Encoding((TYPE, INTEGER_OF_TYPE), integer_attribute, lambda v: (v.type, v.value)),
+    9: Encoding((TYPE, FLOAT_OF_TYPE), lambda t, b: mlir.FloatAttribute(b, t), lambda v: (v.type, v.bits)),
+    10: Encoding((ATTRIBUTE, ATTRIBUTE), mlir.CallLocation, lambda v: (v.callee, v.caller)),
+    11: Encoding((ATTRIBUTE, VARINT, VARINT), lambda f, n, c: mlir.FileLocation(_text(f), n, c),
             lambda v: (_string(v.file), v.line, v.column)),
-    12: Row((ATTRIBUTES,), mlir.FusedLocation, lambda v: (v.places,)),
-    13: Row((ATTRIBUTES, ATTRIBUTE), mlir.FusedLocation, lambda v: (v.places, v.metadata)),
-    14: Row((ATTRIBUTE, ATTRIBUTE), lambda n, p: mlir.NameLocation(_text(n), p), lambda v: (_string(v.name), v.place)),
+    12: Encoding((ATTRIBUTES,), mlir.FusedLocation, lambda v: (v.places,)),
+    13: Encoding((ATTRIBUTES, ATTRIBUTE), mlir.FusedLocation, lambda v: (v.places, v.metadata)),
+    14: Encoding((ATTRIBUTE, ATTRIBUTE), lambda n, p: mlir.NameLocation(_text(n), p),
+                 lambda v: (_string(v.name), v.place)),
     15: _plain(mlir.UNKNOWN),
-    16: Row((TYPE, RESOURCE), lambda t, r: mlir.DenseResourceAttribute(t, *r),
+    16: Encoding((TYPE, RESOURCE), lambda t, r: mlir.DenseResourceAttribute(t, *r),
             lambda v: (v.type, (v.key, v.data, v.alignment))),
-    17: Row((TYPE, VARINT, BLOB), _dense_array, _dense_array_fields),
-    18: Row((TYPE, BLOB), _dense, _dense_fields),
-    19: Row((TYPE, VARINT, Kind(_read_texts, _write_texts)), lambda t, splat, s: mlir.DenseStringsAttribute(t, s),
-            lambda v: (v.type, int(len(v.texts) == 1), v.texts)),
-    20: Row((TYPE, ATTRIBUTE, ATTRIBUTE), mlir.SparseAttribute, lambda v: (v.type, v.indices, v.values)),
-    22: Row((ATTRIBUTE, Kind(_read_range, list_of(VARINT).write)), _file_range, _file_range_fields),
+    17: Encoding((TYPE, VARINT, BLOB), _dense_array, _dense_array_fields),
+    18: Encoding((TYPE, BLOB), _dense, _dense_fields),
+    19: Encoding((TYPE, VARINT, FieldKind(_read_texts, _write_texts)),
+                 lambda t, splat, s: mlir.DenseStringsAttribute(t, s),
+                 lambda v: (v.type, int(len(v.texts) == 1), v.texts)),
+    20: Encoding((TYPE, ATTRIBUTE, ATTRIBUTE), mlir.SparseAttribute, lambda v: (v.type, v.indices, v.values)),
+    22: Encoding((ATTRIBUTE, FieldKind(_read_range, list_of(VARINT).write)), _file_range, _file_range_fields),
 }
-_TYPES: dict[int, Row] = {
-    0: Row((VARINT,), _integer_type, lambda v: (v.width << 2 | _SIGNS.index(v.signedness),)),
+_TYPES: dict[int, Encoding] = {
+    0: Encoding((VARINT,), _integer_type, lambda v: (v.width << 2 | _SIGNS.index(v.signedness),)),
     1: _plain(mlir.IndexType()),
-    2: Row((TYPES, TYPES), mlir.FunctionType, lambda v: (v.inputs, v.results)),
+    2: Encoding((TYPES, TYPES), mlir.FunctionType, lambda v: (v.inputs, v.results)),
     3: _plain(mlir.FloatType("bf16")),
     4: _plain(mlir.FloatType("f16")),
     5: _plain(mlir.FloatType("f32")),
     6: _plain(mlir.FloatType("f64")),
     7: _plain(mlir.FloatType("f80")),
     8: _plain(mlir.FloatType("f128")),
-    9: Row((TYPE,), mlir.ComplexType, lambda v: (v.element,)),
+    9: Encoding((TYPE,), mlir.ComplexType, lambda v: (v.element,)),
     10: _memref(space=False),
     11: _memref(space=True),
     12: _plain(mlir.NoneType()),
     13: _tensor(encoding=False),
     14: _tensor(encoding=True),
-    15: Row((TYPES,), mlir.TupleType, lambda v: (v.members,)),
-    16: Row((TYPE,), lambda t: mlir.MemRefType(None, t), lambda v: (v.element,)),
-    17: Row((ATTRIBUTE, TYPE), lambda a, t: mlir.MemRefType(None, t, None, a), lambda v: (v.memory_space, v.element)),
-    18: Row((TYPE,), lambda t: mlir.TensorType(None, t), lambda v: (v.element,)),
-    19: Row((DIMENSIONS, TYPE), mlir.VectorType, lambda v: (v.shape, v.element)),
-    20: Row((_vector_sizes(), TYPE), lambda sizes, t: mlir.VectorType(sizes[1], t, sizes[0]),
+    15: Encoding((TYPES,), mlir.TupleType, lambda v: (v.members,)),
+    16: Encoding((TYPE,), lambda t: mlir.MemRefType(None, t), lambda v: (v.element,)),
+    17: Encoding((ATTRIBUTE, TYPE), lambda a, t: mlir.MemRefType(None, t, None, a),
+                 lambda v: (v.memory_space, v.element)),
+    18: Encoding((TYPE,), lambda t: mlir.TensorType(None, t), lambda v: (v.element,)),
+    19: Encoding((DIMENSIONS, TYPE), mlir.VectorType, lambda v: (v.shape, v.element)),
+    20: Encoding((_vector_sizes(), TYPE), lambda sizes, t: mlir.VectorType(sizes[1], t, sizes[0]),
             lambda v: ((v.scalable, v.shape), v.element)),
 }
 _FLOATS = {"bf16": 3, "f16": 4, "f32": 5, "f64": 6, "f80": 7, "f128": 8}

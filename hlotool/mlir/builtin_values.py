@@ -2,9 +2,9 @@
 
 The builtin ones have a class each. Those of every other dialect are `DialectType` and `DialectAttribute`: dialect,
 mnemonic, and parameters as pairs of a name ("" where the text has none) and a value, which is a number, a word, a type,
-an attribute, a tuple of these, or a `Body`. `#stablehlo.gather<offset_dims = [1]>` has the parameter
-`("offset_dims", (1,))`, `#stablehlo<precision HIGH>` the parameter `("", "HIGH")`. A `Body` is what stands between the
-angle brackets where nobody has taken it apart; `TextType` and `TextAttribute` are whole texts of that kind
+an attribute, a tuple of these, or a `Bracketed`. `#stablehlo.gather<offset_dims = [1]>` has the parameter
+`("offset_dims", (1,))`, `#stablehlo<precision HIGH>` the parameter `("", "HIGH")`. A `Bracketed` is the text between
+angle brackets where it was not taken apart; `TextType` and `TextAttribute` are whole texts of that kind
 (`affine_map<...>`, `memref<...>`). Strings are Python's, with bytes that are no UTF-8 as surrogates.
 """
 
@@ -17,7 +17,7 @@ from hlotool.ir.interning import Interned
 
 
 @dataclass(frozen=True, eq=False)
-class Body(metaclass=Interned):
+class Bracketed(metaclass=Interned):
     """Text between the angle brackets of a dialect's type or attribute that nobody has taken apart."""
 
     text: str

@@ -71,7 +71,7 @@ def read_bytecode(data: bytes, dialects: Mapping[str, Dialect], filename: str = 
     """
     try:
         with no_collection():
-            return _File(data, dialects).read()
+            return _BytecodeFile(data, dialects).read()
     except DamagedError as error:
         raise HloError([Diagnostic(error.code, f"byte {error.offset}: {error.message}", filename=filename)]) from None
 
@@ -110,7 +110,7 @@ class _Reading:
         self.last = 0
 
 
-class _File:
+class _BytecodeFile:
     """One file while it is read."""
 
     def __init__(self, data: bytes, dialects: Mapping[str, Dialect]) -> None:

@@ -22,7 +22,7 @@ from hlotool.mlir.bytecode_reader import (
     Dialect,
 )
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue
-from hlotool.mlir.value_codec import Codec, Row
+from hlotool.mlir.value_codec import Codec, Encoding
 from hlotool.mlir.value_text import value_text
 
 
@@ -123,7 +123,7 @@ class _FileWriter:
         self.dialect_numbers: dict[str, int] = {}
         self.resources: dict[str, tuple[bytes | None, int]] = {}
         self.own: dict[bytes, int] = {}
-        self.rows: dict[Any, Row | None] = {}
+        self.rows: dict[Any, Encoding | None] = {}
         self.value_numbers: dict[SsaValue, int] = {}
         self.isolated: set[Operation] = set()
         self.counter = _Counter(self)
@@ -248,7 +248,7 @@ class _FileWriter:
                 kind.write(self.counter, part, done)
                 done.append(part)
 
-    def row(self, value: Any, dialect: str) -> Row | None:
+    def row(self, value: Any, dialect: str) -> Encoding | None:
         codec = self.codecs.get(dialect)
         number = codec.number(value) if codec is not None else None
         if codec is None or number is None:

@@ -76,7 +76,7 @@ def is_left_out(operation: str, name: str, value: Any) -> bool:
 
 def _is_usual(accuracy: Any) -> bool:
     mode = accuracy.parameters[0][1]
-    return isinstance(mode, mlir.DialectAttribute) and mode.parameters == (("", mlir.Body("DEFAULT")),)
+    return isinstance(mode, mlir.DialectAttribute) and mode.parameters == (("", mlir.Bracketed("DEFAULT")),)
 
 
 @functools.cache

@@ -21,12 +21,12 @@ def generic_text(operation: Operation, *, locations: bool = True) -> str:
     >>> print(generic_text(Operation("x.y", (), [mlir.IndexType()], attributes={"a": mlir.UNIT})), end="")
     %0 = "x.y"() {a} : () -> index loc(unknown)
     """
-    printer = _Printer(locations)
+    printer = _GenericPrinter(locations)
     printer.write(operation)
     return "".join([*printer.out, *printer.aliases, *resources_text(operation)])
 
 
-class _Printer:
+class _GenericPrinter:
     """Writes one text. Values are numbered on from those around a region, and anew after it, as MLIR does."""
 
     def __init__(self, locations: bool) -> None:

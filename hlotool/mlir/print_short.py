@@ -30,7 +30,7 @@ from hlotool.mlir.short_forms import BLOCK_NAMES, FULL_NAMES, RESULT_NAMES, is_a
 from hlotool.mlir.value_text import quoted, symbol, value_text
 
 _Work: TypeAlias = Iterator[Any]
-_Write: TypeAlias = "Callable[[_Form], str]"
+_Write: TypeAlias = "Callable[[_OperationForm], str]"
 _BEFORE = frozenset(")],")
 _TIGHT = frozenset("([")
 
@@ -41,7 +41,7 @@ def short_text(operation: Operation, *, locations: bool = False) -> str:
     >>> print(short_text(Operation("x.y", (), [mlir.IndexType()], attributes={"a": mlir.UNIT})), end="")
     %0 = "x.y"() {a} : () -> index
     """
-    printer = _Printer(locations)
+    printer = _ShortPrinter(locations)
     printer.write(operation)
     return "".join([*printer.out, *printer.aliases, *resources_text(operation)])
 
@@ -71,7 +71,7 @@ class _Names:
         return f"%{found}"
 
 
-class _Printer:
+class _ShortPrinter:
     """Writes one text."""
 
     def __init__(self, locations: bool) -> None:
@@ -160,7 +160,7 @@ class _Printer:
         part = _forms().get(operation.name)
         if part is None or operation.successors:
             raise _NotShort
-        form = _Form(self, operation)
+        form = _OperationForm(self, operation)
         text = form.text(part)
         if form.left:
             raise _NotShort
@@ -244,10 +244,10 @@ def spelled_name(name: str, dialect: str) -> str:
     return short if dialect and FULL_NAMES.get(short) == name and name.startswith(f"{dialect}.") else name
 
 
-class _Form:
+class _OperationForm:
     """Writes one operation by its form."""
 
-    def __init__(self, printer: _Printer, operation: Operation) -> None:
+    def __init__(self, printer: _ShortPrinter, operation: Operation) -> None:
         self.printer, self.operation = printer, operation
         self.names = [printer.names[o] for o in operation.operands]
         #: operands that no part has written yet
@@ -373,30 +373,30 @@ _KINDS: dict[str, Callable[[Any], str]] = {
 }
 
 
-def _operands(form: _Form) -> str:
+def _operands(form: _OperationForm) -> str:
     written, form.left = ", ".join([form.names[n] for n in form.left]), []
     return written
 
 
-def _operands_then(form: _Form) -> list[str]:
+def _operands_then(form: _OperationForm) -> list[str]:
     written = [piece for n in form.left for piece in (form.names[n], ",")]
     form.left = []
     return written
 
 
-def _attributes(form: _Form) -> str:
+def _attributes(form: _OperationForm) -> str:
     return form.printer.dictionary(form.rest())
 
 
-def _types(values: list[SsaValue], form: _Form) -> str:
+def _types(values: list[SsaValue], form: _OperationForm) -> str:
     return ", ".join([form.printer.text(v.type) for v in values])
 
 
-def _function_type(form: _Form) -> str:
+def _function_type(form: _OperationForm) -> str:
     return form.printer.text(type_of(form.operation))
 
 
-def _same_type(form: _Form) -> str:
+def _same_type(form: _OperationForm) -> str:
     operation = form.operation
     if len(operation.results) != 1:
         raise _NotShort
@@ -404,7 +404,7 @@ def _same_type(form: _Form) -> str:
     return form.printer.text(type) if all(o.type == type for o in operation.operands) else _function_type(form)
 
 
-def _complex_type(form: _Form) -> str:
+def _complex_type(form: _OperationForm) -> str:
     type = form.operation.results[0].type
     if isinstance(type, mlir.TensorType) and isinstance(type.element, mlir.ComplexType):
         part = mlir.TensorType(type.shape, type.element.element, type.encoding)
@@ -413,7 +413,7 @@ def _complex_type(form: _Form) -> str:
     return _function_type(form)
 
 
-def _select_types(form: _Form) -> str:
+def _select_types(form: _OperationForm) -> str:
     predicate, *others = [o.type for o in form.operation.operands]
     type = form.operation.results[0].type
     if all(o == type for o in others):
@@ -421,19 +421,19 @@ def _select_types(form: _Form) -> str:
     return _function_type(form)
 
 
-def _result_types(form: _Form) -> str:
+def _result_types(form: _OperationForm) -> str:
     types = [r.type for r in form.operation.results]
     listed = ", ".join(map(form.printer.text, types))
     return listed if len(types) == 1 else f"({listed})"
 
 
-def _result_type(form: _Form) -> str:
+def _result_type(form: _OperationForm) -> str:
     if len(form.operation.results) != 1:
         raise _NotShort
     return form.printer.text(form.operation.results[0].type)
 
 
-def _slice_ranges(form: _Form) -> str:
+def _slice_ranges(form: _OperationForm) -> str:
     lists: list[tuple[int, ...]] = [_expect(form.attribute(n), mlir.DenseArrayAttribute).values
                                     for n in ("start_indices", "limit_indices", "strides")]
     starts, limits, strides = lists
@@ -443,12 +443,12 @@ def _slice_ranges(form: _Form) -> str:
     return f"[{', '.join(ranges)}]"
 
 
-def _exponent_mantissa(form: _Form) -> str:
+def _exponent_mantissa(form: _OperationForm) -> str:
     return f"e{form.attribute('exponent_bits').value}m{form.attribute('mantissa_bits').value}"
 
 
-def _dot_dimensions(kind: str) -> Callable[[_Form], str]:
-    def write(form: _Form) -> str:
+def _dot_dimensions(kind: str) -> Callable[[_OperationForm], str]:
+    def write(form: _OperationForm) -> str:
         given = dict(form.attribute("dot_dimension_numbers").parameters)
         sides = [", ".join(map(str, given.get(f"{side}_{kind}_dimensions", ()))) for side in ("lhs", "rhs")]
         return f"{kind}_dims = [{sides[0]}] x [{sides[1]}]"
@@ -456,16 +456,16 @@ def _dot_dimensions(kind: str) -> Callable[[_Form], str]:
     return write
 
 
-def _has_batching(form: _Form) -> bool:
+def _has_batching(form: _OperationForm) -> bool:
     numbers = form.attribute("dot_dimension_numbers")
     return any("batching" in name for name, _ in numbers.parameters)
 
 
-def _precisions(form: _Form) -> str:
+def _precisions(form: _OperationForm) -> str:
     return f"[{', '.join([_word_of(m) for m in form.attribute('precision_config').members])}]"
 
 
-def _dot_precision(form: _Form) -> str:
+def _dot_precision(form: _OperationForm) -> str:
     written = [f"precision = {_precisions(form)}"] if "precision_config" in form.given else []
     if "algorithm" in form.given:
         body = form.printer.text(form.attribute("algorithm")).removeprefix("#stablehlo.dot_algorithm")
@@ -473,14 +473,14 @@ def _dot_precision(form: _Form) -> str:
     return ", ".join(written)
 
 
-def _convolution_dimensions(form: _Form) -> str:
+def _convolution_dimensions(form: _OperationForm) -> str:
     text = form.printer.text(form.attribute("dimension_numbers"))
     if not text.startswith("#stablehlo.conv<[") or "raw" in text:
         raise _NotShort
     return text.removeprefix("#stablehlo.conv<")[:-1]
 
 
-def _window(form: _Form) -> str:
+def _window(form: _OperationForm) -> str:
     given, parts = form.given, []
     for word, name in (("stride", "window_strides"), ("pad", "padding"), ("lhs_dilate", "lhs_dilation"),
                        ("rhs_dilate", "rhs_dilation"), ("reverse", "window_reversal")):
@@ -505,22 +505,22 @@ def _dense_numbers(value: Any) -> list[int]:
     return numbers * (shape[0] * shape[1]) if len(numbers) == 1 else numbers
 
 
-def _constant(form: _Form) -> str:
+def _constant(form: _OperationForm) -> str:
     return form.printer.text(form.attribute("value"))
 
 
-def _is_typed_constant(form: _Form) -> bool:
+def _is_typed_constant(form: _OperationForm) -> bool:
     return getattr(form.given.get("value"), "type", None) == form.operation.results[0].type
 
 
-def _untyped_constant(form: _Form) -> str:
+def _untyped_constant(form: _OperationForm) -> str:
     properties = form.printer.dictionary(form.operation.properties)
     rest = f" {form.printer.dictionary(form.operation.attributes)}" if form.operation.attributes else ""
     return f"() <{properties}>{rest} : {_function_type(form)}"
 
 
-def _shardy(name: str, before: str) -> Callable[[_Form], str]:
-    def write(form: _Form) -> str:
+def _shardy(name: str, before: str) -> Callable[[_OperationForm], str]:
+    def write(form: _OperationForm) -> str:
         text = form.printer.text(form.attribute(name))
         if not text.startswith(before):
             raise _NotShort
@@ -537,17 +537,17 @@ def _axes_of(text: str) -> str:
     return text[begin:-1]
 
 
-def _composite_regions(form: _Form) -> list[str]:
+def _composite_regions(form: _OperationForm) -> list[str]:
     form.region_begin = False
     return [f"({', '.join([chr(0)] * len(form.regions))})"]
 
 
-def _direction(form: _Form) -> str:
+def _direction(form: _OperationForm) -> str:
     return ("NONE", "FORWARD", "BACKWARD", "BOTH")[form.attribute("allowed_direction").value]
 
 
-_RULES: dict[str, Callable[[_Form], str | list[str]]] = {
-    "operand": _Form.take, "_operands": _operands, "_operands_then": _operands_then, "attributes": _attributes,
+_RULES: dict[str, Callable[[_OperationForm], str | list[str]]] = {
+    "operand": _OperationForm.take, "_operands": _operands, "_operands_then": _operands_then, "attributes": _attributes,
     "function_type": _function_type, "same_type": _same_type, "complex_type": _complex_type,
     "tuple_type": _result_type, "select_types": _select_types, "result_type": _result_type,
     "result_types_of_all": _result_types,
@@ -567,7 +567,7 @@ _RULES: dict[str, Callable[[_Form], str | list[str]]] = {
     "first_operand_type": lambda f: f.printer.text(f.operation.operands[0].type),
     "extracted_type": lambda f: f.printer.text(f.operation.operands[0].type),
 }
-_THERE: dict[str, Callable[[_Form], bool]] = {
+_THERE: dict[str, Callable[[_OperationForm], bool]] = {
     "operand": lambda f: bool(f.left), "_operands": lambda f: bool(f.left),
     "attributes": lambda f: bool(f.rest()), "dot_batching": _has_batching,
     "dot_precision": lambda f: "precision_config" in f.given or "algorithm" in f.given,
@@ -617,12 +617,12 @@ def _rules_of(part: Part) -> frozenset[str]:
 # Operations with more than a rule can say
 
 
-def _said_in_words(printer: _Printer, operation: Operation, *said: str) -> str:
+def _said_in_words(printer: _ShortPrinter, operation: Operation, *said: str) -> str:
     rest = {n: v for n, v in {**operation.properties, **operation.attributes}.items() if n not in said}
     return f" attributes {printer.dictionary(rest)}" if rest else ""
 
 
-def _module(printer: _Printer, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
+def _module(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
     name = operation.attribute("sym_name")
     if len(operation.regions) != 1 or len(operation.regions[0].blocks) != 1 or operation.operands or operation.results:
         raise _NotShort
@@ -631,7 +631,7 @@ def _module(printer: _Printer, operation: Operation, indent: str, names: _Names,
     yield printer.braced(operation, operation.regions[0], indent, names)
 
 
-def _function(printer: _Printer, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
+def _function(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
     name, visibility, type = [operation.attribute(n) for n in ("sym_name", "sym_visibility", "function_type")]
     if not isinstance(name, mlir.StringAttribute) or not isinstance(type, mlir.TypeAttribute) or not isinstance(
             type.type, mlir.FunctionType) or len(operation.regions) != 1:
@@ -657,7 +657,7 @@ def _function(printer: _Printer, operation: Operation, indent: str, names: _Name
         printer.out.append(f"{indent}}}")
 
 
-def _results_of(printer: _Printer, operation: Operation, types: tuple[Any, ...]) -> str:
+def _results_of(printer: _ShortPrinter, operation: Operation, types: tuple[Any, ...]) -> str:
     given = _dictionaries(printer, operation.attribute("res_attrs"), len(types))
     if not types:
         return ""
@@ -666,7 +666,7 @@ def _results_of(printer: _Printer, operation: Operation, types: tuple[Any, ...])
     return f" -> {listed}" if is_bare else f" -> ({listed})"
 
 
-def _dictionaries(printer: _Printer, given: Any, count: int) -> list[str]:
+def _dictionaries(printer: _ShortPrinter, given: Any, count: int) -> list[str]:
     if given is None:
         return [""] * count
     if not isinstance(given, mlir.ArrayAttribute) or len(given.members) != count:
@@ -674,7 +674,7 @@ def _dictionaries(printer: _Printer, given: Any, count: int) -> list[str]:
     return [f" {printer.text(d)}" if _expect(d, mlir.DictionaryAttribute).entries else "" for d in given.members]
 
 
-def _while(printer: _Printer, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
+def _while(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
     if len(operation.regions) != 2 or any(len(r.blocks) != 1 for r in operation.regions) or [
             r.type for r in operation.results] != [o.type for o in operation.operands]:
         raise _NotShort
@@ -693,7 +693,7 @@ def _while(printer: _Printer, operation: Operation, indent: str, names: _Names, 
     yield printer.braced(operation, operation.regions[1], indent, names)
 
 
-def _reduce(printer: _Printer, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
+def _reduce(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
     count, dimensions = len(operation.operands) // 2, operation.attribute("dimensions")
     if len(operation.operands) % 2 or not isinstance(dimensions, mlir.DenseArrayAttribute) \
             or len(operation.regions) != 1 or len(operation.regions[0].blocks) != 1:
@@ -731,11 +731,11 @@ def _applied(operation: Operation, block: Block) -> str:
     return inner.name if is_plain else ""
 
 
-def _manual(printer: _Printer, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
+def _manual(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
     if len(operation.regions) != 1 or len(operation.regions[0].blocks) != 1:
         raise _NotShort
     is_manual = operation.name == "sdy.manual_computation"
-    form = _Form(printer, operation)
+    form = _OperationForm(printer, operation)
     said = ["name", "in_shardings", "out_shardings", "manual_axes"]
     head = "" if is_manual else f"<{quoted(_expect(form.attribute('name'), mlir.StringAttribute).text)}>"
     shardings = "".join([f" {n}={_shardy(n, '#sdy.sharding_per_value<')(form)}"
@@ -751,8 +751,8 @@ def _manual(printer: _Printer, operation: Operation, indent: str, names: _Names,
     printer.out.append(f" : {printer.text(type_of(operation))}")
 
 
-def _scan(printer: _Printer, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
-    form = _Form(printer, operation)
+def _scan(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
+    form = _OperationForm(printer, operation)
     carried: tuple[int, ...] = _expect(form.attribute("operandSegmentSizes"), mlir.DenseArrayAttribute).values
     if len(carried) != 2 or sum(carried) != len(form.names) or len(operation.regions) != 1:
         raise _NotShort
@@ -764,12 +764,12 @@ def _scan(printer: _Printer, operation: Operation, indent: str, names: _Names, d
     printer.out.append(f" : {printer.text(type_of(operation))}")
 
 
-def _no_form(printer: _Printer, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
+def _no_form(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
     raise _NotShort
     yield
 
 
-_OWN: dict[str, Callable[[_Printer, Operation, str, _Names, str], _Work]] = {
+_OWN: dict[str, Callable[[_ShortPrinter, Operation, str, _Names, str], _Work]] = {
     "builtin.module": _module, "func.func": _function, "stablehlo.while": _while, "stablehlo.reduce": _reduce,
     "sdy.manual_computation": _manual, "sdy.named_computation": _manual, "chlo.scan": _scan,
     "func.call_indirect": _no_form,

@@ -15,8 +15,8 @@ from hlotool.mlir.value_codec import (
     SIGNED_LIST,
     STRING,
     Codec,
-    Kind,
-    Row,
+    Encoding,
+    FieldKind,
     ValueSource,
 )
 from hlotool.mlir.value_text import quoted, symbol
@@ -46,16 +46,16 @@ def _unwritten(sink: Any, value: Any, done: list[Any]) -> None:
     raise NotImplementedError("Shardy's attributes are written as texts")
 
 
-_FLAG = Kind(_read_flag, _unwritten)
-_OPTIONAL = Kind(_read_optional, _unwritten)
-_PRIORITY = Kind(_read_optional_number, _unwritten)
+_FLAG = FieldKind(_read_flag, _unwritten)
+_OPTIONAL = FieldKind(_read_optional, _unwritten)
+_PRIORITY = FieldKind(_read_optional_number, _unwritten)
 
 
 def body_of(value: Any) -> str:
     """Return the text between the angle brackets of a Shardy attribute. Raises TypeError for any other."""
     if not isinstance(value, mlir.DialectAttribute) or value.dialect != "sdy":
         raise TypeError("an attribute of Shardy holds one that is none")
-    return "".join([p.text for _, p in value.parameters if isinstance(p, mlir.Body)])
+    return "".join([p.text for _, p in value.parameters if isinstance(p, mlir.Bracketed)])
 
 
 def _bodies(values: Any, separator: str = ", ") -> str:
@@ -63,7 +63,7 @@ def _bodies(values: Any, separator: str = ", ") -> str:
 
 
 def _attribute(mnemonic: str, body: str) -> mlir.DialectAttribute:
-    return mlir.DialectAttribute("sdy", mnemonic, (("", mlir.Body(body)),))
+    return mlir.DialectAttribute("sdy", mnemonic, (("", mlir.Bracketed(body)),))
 
 
 def _manual_axes(names: Any) -> Any:
@@ -117,8 +117,8 @@ def _rule(sizes: Any, operands: Any, results: Any, reduction: Any, replication: 
                       f"{f' {{{factors}}}' if factors else ''}{special}{', custom' if is_custom else ''}")
 
 
-def _row(kinds: tuple[Kind, ...], build: Any) -> Row:
-    return Row(kinds, build, lambda value: ())
+def _row(kinds: tuple[FieldKind, ...], build: Any) -> Encoding:
+    return Encoding(kinds, build, lambda value: ())
 
 
 SHARDY = Codec({

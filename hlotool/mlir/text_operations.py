@@ -50,7 +50,7 @@ class Frame:
         self.applied: tuple[str, Any] | None = None
 
 
-class Scope:
+class ValueScope:
     """The values, blocks and uses of one region that sees nothing from outside, and those inside of it."""
 
     __slots__ = ("defined", "uses", "values")
@@ -84,7 +84,7 @@ class OperationBuilder(ValueBuilder):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.frame = Frame(0)
-        self.scope = Scope()
+        self.scope = ValueScope()
         self.blocks: dict[str, Block] = {}
         #: where each block of the region is named first
         self.labels: dict[str, int] = {}
@@ -408,7 +408,7 @@ class OperationBuilder(ValueBuilder):
         order = [f"{side}_{kind}_dimensions" for kind in ("batching", "contracting") for side in ("lhs", "rhs")]
         self.frame.properties["dot_dimension_numbers"] = mlir.DialectAttribute(
             "stablehlo", "dot", tuple((name, given[name]) for name in order if given.get(name))
-            or (("", mlir.Body("")),))
+            or (("", mlir.Bracketed("")),))
 
     def dot_precision(self, children: list[Any], start: int, end: int) -> None:
         return None

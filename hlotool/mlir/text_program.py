@@ -21,7 +21,7 @@ from hlotool.mlir.elements_text import unescaped
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
 from hlotool.mlir.short_forms import FULL_NAMES, ISOLATED
 from hlotool.mlir.text_error import TextError
-from hlotool.mlir.text_operations import Frame, OperationBuilder, Scope, applied_region
+from hlotool.mlir.text_operations import Frame, OperationBuilder, ValueScope, applied_region
 from hlotool.mlir.text_values import Rules
 
 _DEEPEST_REGIONS = 200
@@ -185,7 +185,7 @@ def _read_region(text: str, at: int, out: list[Any], builder: Any) -> int:
     isolated = frame.name in ISOLATED
     scope, blocks, labels, dialect = builder.scope, builder.blocks, builder.labels, builder.default_dialect
     if isolated:
-        builder.scope = Scope()
+        builder.scope = ValueScope()
     known = len(builder.scope.defined)
     builder.blocks, builder.labels = {}, {}
     builder.enter_dialect(frame.name.partition(".")[0] if frame.name in ("func.func", "builtin.module") else "")

@@ -218,7 +218,7 @@ class ValueBuilder:
                             help="its own types are !stablehlo.token and !stablehlo.future<...>")
         parameters = self._parameters(children[1], start)
         if dialect == "quant" and parameters:
-            parameters = (("", mlir.Body(_quantised(parameters[0][1].text))),)
+            parameters = (("", mlir.Bracketed(_quantised(parameters[0][1].text))),)
         return mlir.DialectType(dialect, mnemonic, parameters)
 
     def short_dialect_type(self, children: list[Any], start: int, end: int) -> Any:
@@ -394,8 +394,8 @@ class ValueBuilder:
         if name == "stablehlo.type_extensions" and found and found[0][0] == "bounds":
             return tuple([("", size) for size in found[0][1]])
         if name == "stablehlo.result_accuracy" and found:
-            return tuple([(n, mlir.Body(float_text(float_bits(v, "f64") or 0, "f64")) if isinstance(v, float) else v)
-                          for n, v in found if v != 0])
+            return tuple([(n, mlir.Bracketed(float_text(float_bits(v, "f64") or 0, "f64"))
+                           if isinstance(v, float) else v) for n, v in found if v != 0])
         fields = fields_of_attribute(name.removeprefix("stablehlo.")) if name.startswith("stablehlo.") else {}
         if fields and not text.lstrip().startswith("raw"):
             found = self._in_order(fields, found, name, text, at)
@@ -412,9 +412,9 @@ class ValueBuilder:
         is_whole = name[10:] in WHOLE
         return tuple([(n, given[n]) for n in fields if n in given and (is_whole or given[n] not in ((), 0))])
 
-    def _body(self, text: str) -> mlir.Body:
+    def _body(self, text: str) -> mlir.Bracketed:
         """The body as a text in which no alias stands."""
-        return mlir.Body(_ALIAS_IN_BODY.sub(self._spelled_out, text))
+        return mlir.Bracketed(_ALIAS_IN_BODY.sub(self._spelled_out, text))
 
     def _spelled_out(self, found: re.Match[str]) -> str:
         name = found[0]

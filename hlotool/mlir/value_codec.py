@@ -46,7 +46,7 @@ class ValueSink(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FieldKind:
     """A kind of field. Reading and writing get the fields before it, on which some depend."""
 
     read: Callable[[ValueSource, list[Any]], Any]
@@ -54,10 +54,10 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Encoding:
     """One type or attribute: what makes it of its fields, and what gives them back."""
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[FieldKind, ...]
     build: Callable[..., Any]
     fields: Callable[[Any], Sequence[Any]]
 
@@ -66,12 +66,12 @@ class Row:
 class Codec:
     """The rows of a dialect by number, and which number a value is written by (None: as its text)."""
 
-    attributes: Mapping[int, Row]
-    types: Mapping[int, Row]
+    attributes: Mapping[int, Encoding]
+    types: Mapping[int, Encoding]
     number: Callable[[Any], int | None]
 
 
-def list_of(kind: Kind) -> Kind:
+def list_of(kind: FieldKind) -> FieldKind:
     """Return the kind of a counted list."""
     def read(source: ValueSource, done: list[Any]) -> Any:
         return tuple([kind.read(source, done) for _ in range(source.cursor.count("elements"))])
@@ -81,10 +81,10 @@ def list_of(kind: Kind) -> Kind:
         for item in value:
             kind.write(sink, item, done)
 
-    return Kind(read, write)
+    return FieldKind(read, write)
 
 
-def pair_of(first: Kind, second: Kind) -> Kind:
+def pair_of(first: FieldKind, second: FieldKind) -> FieldKind:
     """Return the kind of two fields, one after the other."""
     def read(source: ValueSource, done: list[Any]) -> Any:
         return first.read(source, done), second.read(source, done)
@@ -93,10 +93,10 @@ def pair_of(first: Kind, second: Kind) -> Kind:
         first.write(sink, value[0], done)
         second.write(sink, value[1], done)
 
-    return Kind(read, write)
+    return FieldKind(read, write)
 
 
-def enum_of(words: Sequence[str | None]) -> Kind:
+def enum_of(words: Sequence[str | None]) -> FieldKind:
     """Return the kind of a word that is written as its number; None where a number has no word."""
     def read(source: ValueSource, done: list[Any]) -> Any:
         start, number = source.cursor.place, source.cursor.varint()
@@ -105,7 +105,7 @@ def enum_of(words: Sequence[str | None]) -> Kind:
             raise DamagedError(codes.UNKNOWN, start, f"{number} is no number of {', '.join(filter(None, words))}")
         return word
 
-    return Kind(read, lambda sink, value, done: sink.varint(words.index(value)))
+    return FieldKind(read, lambda sink, value, done: sink.varint(words.index(value)))
 
 
 def read_number(source: ValueSource, width: int) -> int:
@@ -157,7 +157,7 @@ def _write_dimensions(sink: ValueSink, value: Any, done: list[Any]) -> None:
     SIGNED_LIST.write(sink, [OPEN if s is None else s for s in value], done)
 
 
-def _of_type(width_of: Callable[[Any], int | None], what: str) -> Kind:
+def _of_type(width_of: Callable[[Any], int | None], what: str) -> FieldKind:
     """The kind of a number whose width its type tells, which is the field before it."""
     def width(done: list[Any], source: ValueSource | None = None) -> int:
         found = width_of(done[0])
@@ -166,24 +166,24 @@ def _of_type(width_of: Callable[[Any], int | None], what: str) -> Kind:
             raise source.cursor.error(problem) if source is not None else TypeError(problem)
         return found
 
-    return Kind(lambda source, done: read_number(source, width(done, source)),
+    return FieldKind(lambda source, done: read_number(source, width(done, source)),
                 lambda sink, value, done: write_number(sink, value, width(done)))
 
 
-ATTRIBUTE = Kind(lambda s, d: s.attribute(), lambda s, v, d: s.attribute(v))
-TYPE = Kind(lambda s, d: s.type(), lambda s, v, d: s.type(v))
-STRING = Kind(lambda s, d: s.string(), lambda s, v, d: s.string(v))
-VARINT = Kind(lambda s, d: s.cursor.varint(), lambda s, v, d: s.varint(v))
-SIGNED = Kind(lambda s, d: s.cursor.signed(), lambda s, v, d: s.signed(v))
-BOOL = Kind(_read_bool, lambda s, v, d: s.varint(int(v)))
-BLOB = Kind(lambda s, d: s.cursor.take(s.cursor.varint()), lambda s, v, d: s.blob(v))
-RESOURCE = Kind(lambda s, d: s.resource(), lambda s, v, d: s.resource(*v))
+ATTRIBUTE = FieldKind(lambda s, d: s.attribute(), lambda s, v, d: s.attribute(v))
+TYPE = FieldKind(lambda s, d: s.type(), lambda s, v, d: s.type(v))
+STRING = FieldKind(lambda s, d: s.string(), lambda s, v, d: s.string(v))
+VARINT = FieldKind(lambda s, d: s.cursor.varint(), lambda s, v, d: s.varint(v))
+SIGNED = FieldKind(lambda s, d: s.cursor.signed(), lambda s, v, d: s.signed(v))
+BOOL = FieldKind(_read_bool, lambda s, v, d: s.varint(int(v)))
+BLOB = FieldKind(lambda s, d: s.cursor.take(s.cursor.varint()), lambda s, v, d: s.blob(v))
+RESOURCE = FieldKind(lambda s, d: s.resource(), lambda s, v, d: s.resource(*v))
 #: the bits of a double
-DOUBLE = Kind(lambda s, d: read_number(s, 64), lambda s, v, d: write_number(s, v, 64))
+DOUBLE = FieldKind(lambda s, d: read_number(s, 64), lambda s, v, d: write_number(s, v, 64))
 ATTRIBUTES = list_of(ATTRIBUTE)
 TYPES = list_of(TYPE)
 SIGNED_LIST = list_of(SIGNED)
-DIMENSIONS = Kind(_read_dimensions, _write_dimensions)
+DIMENSIONS = FieldKind(_read_dimensions, _write_dimensions)
 
 
 def integer_width(type: Any) -> int | None:

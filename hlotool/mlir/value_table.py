@@ -41,8 +41,8 @@ def value_of_text(text: str, is_type: bool) -> Any:
     make = mlir.DialectType if is_type else mlir.DialectAttribute
     if pretty is not None:
         word = re.fullmatch(r"([A-Za-z_]\w*) ([A-Za-z_]\w*)", pretty)
-        return make(dialect, word[1], (("", word[2]),)) if word else make(dialect, "", (("", mlir.Body(pretty)),))
-    return make(dialect, mnemonic, () if body is None else (("", mlir.Body(body)),))
+        return make(dialect, word[1], (("", word[2]),)) if word else make(dialect, "", (("", mlir.Bracketed(pretty)),))
+    return make(dialect, mnemonic, () if body is None else (("", mlir.Bracketed(body)),))
 
 
 #: what stands in a table for a value that is being made

@@ -46,10 +46,10 @@ def value_text(value: Any, place: Callable[[Any], str] | None = None) -> str:
     >>> value_text(mlir.TensorType((2, None), mlir.FloatType("f32")))
     'tensor<2x?xf32>'
     """
-    return _Writer(place)(value)
+    return _ValueWriter(place)(value)
 
 
-class _Writer:
+class _ValueWriter:
     """Writes values; `place` writes locations inside of others."""
 
     def __init__(self, place: Callable[[Any], str] | None) -> None:
@@ -134,7 +134,7 @@ class _Writer:
         if len(parameters) == 1 and not parameters[0][0] and _BARE.fullmatch(str(parameters[0][1])) and type(
                 parameters[0][1]) is str:
             return f"{sign}{value.dialect}<{value.mnemonic} {parameters[0][1]}>"
-        spelled = SPELLINGS.get((value.dialect, value.mnemonic), _Writer.parameters)
+        spelled = SPELLINGS.get((value.dialect, value.mnemonic), _ValueWriter.parameters)
         body = spelled(self, parameters)
         return f"{sign}{value.dialect}{'.' if value.mnemonic else ''}{value.mnemonic}<{body}>"
 
@@ -223,10 +223,10 @@ def element_texts(element: Any, numbers: Any) -> Iterator[str]:
             yield from map(str, numbers)
 
 
-def _convolution(write: _Writer, parameters: tuple[tuple[str, Any], ...]) -> str:
+def _convolution(write: _ValueWriter, parameters: tuple[tuple[str, Any], ...]) -> str:
     """`[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`."""
     given = dict(parameters)
-    if any(type(v) is mlir.Body for v in given.values()):
+    if any(type(v) is mlir.Bracketed for v in given.values()):
         return write.parameters(parameters)
 
     def side(of: str, first: str, second: str, names: str) -> str:
@@ -240,38 +240,38 @@ def _convolution(write: _Writer, parameters: tuple[tuple[str, Any], ...]) -> str
 
 
 #: attributes and types whose parameters are not written as a list: (dialect, mnemonic) to what writes them
-SPELLINGS: dict[tuple[str, str], Callable[[_Writer, tuple[tuple[str, Any], ...]], str]] = {
+SPELLINGS: dict[tuple[str, str], Callable[[_ValueWriter, tuple[tuple[str, Any], ...]], str]] = {
     ("stablehlo", "conv"): _convolution,
 }
 
-_WRITERS: dict[type, Callable[[_Writer, Any], str]] = {
-    mlir.Body: lambda w, v: v.text,
+_WRITERS: dict[type, Callable[[_ValueWriter, Any], str]] = {
+    mlir.Bracketed: lambda w, v: v.text,
     mlir.IntegerType: lambda w, v: f"{v.signedness}i{v.width}",
     mlir.IndexType: lambda w, v: "index",
     mlir.NoneType: lambda w, v: "none",
     mlir.FloatType: lambda w, v: v.name,
     mlir.ComplexType: lambda w, v: f"complex<{w(v.element)}>",
-    mlir.TensorType: _Writer.tensor,
-    mlir.VectorType: _Writer.vector,
-    mlir.MemRefType: _Writer.memref,
+    mlir.TensorType: _ValueWriter.tensor,
+    mlir.VectorType: _ValueWriter.vector,
+    mlir.MemRefType: _ValueWriter.memref,
     mlir.TupleType: lambda w, v: f"tuple<{w.listed(v.members)}>",
-    mlir.FunctionType: _Writer.function,
+    mlir.FunctionType: _ValueWriter.function,
     mlir.DialectType: lambda w, v: w.dialect("!", v),
     mlir.TextType: lambda w, v: v.text,
     mlir.UnitAttribute: lambda w, v: "unit",
-    mlir.IntegerAttribute: _Writer.integer,
+    mlir.IntegerAttribute: _ValueWriter.integer,
     mlir.FloatAttribute: lambda w, v: f"{float_text(v.bits, v.type.name)} : {v.type.name}",
-    mlir.StringAttribute: _Writer.string,
+    mlir.StringAttribute: _ValueWriter.string,
     mlir.SymbolAttribute: lambda w, v: symbol(v.names),
     mlir.TypeAttribute: lambda w, v: w(v.type),
     mlir.ArrayAttribute: lambda w, v: f"[{', '.join([_bare(w(m)) for m in v.members])}]",
     mlir.DictionaryAttribute: lambda w, v: f"{{{w.entries(v.entries)}}}",
-    mlir.DenseArrayAttribute: _Writer.dense_array,
-    mlir.DenseAttribute: _Writer.dense,
-    mlir.DenseStringsAttribute: _Writer.strings,
+    mlir.DenseArrayAttribute: _ValueWriter.dense_array,
+    mlir.DenseAttribute: _ValueWriter.dense,
+    mlir.DenseStringsAttribute: _ValueWriter.strings,
     mlir.DenseResourceAttribute: lambda w, v: f"dense_resource<{_name(v.key)}> : {w(v.type)}",
-    mlir.SparseAttribute: _Writer.sparse,
+    mlir.SparseAttribute: _ValueWriter.sparse,
     mlir.DialectAttribute: lambda w, v: w.dialect("#", v),
     mlir.TextAttribute: lambda w, v: v.text,
-    **dict.fromkeys(mlir.LOCATIONS, _Writer.location),
+    **dict.fromkeys(mlir.LOCATIONS, _ValueWriter.location),
 }

@@ -27,8 +27,8 @@ from hlotool.mlir.value_codec import (
     TYPES,
     VARINT,
     Codec,
-    Kind,
-    Row,
+    Encoding,
+    FieldKind,
     ValueSink,
     ValueSource,
     enum_of,
@@ -65,7 +65,7 @@ def _read_value(source: ValueSource, done: list[Any]) -> int:
     return signed_of(bits, _width(done)) if is_signed else bits
 
 
-_VALUE = Kind(_read_value, lambda sink, value, done: write_number(sink, value, _width(done)))
+_VALUE = FieldKind(_read_value, lambda sink, value, done: write_number(sink, value, _width(done)))
 
 
 def _elements(type: Any) -> tuple[bool, int | None]:
@@ -99,8 +99,8 @@ def _write_optional(sink: ValueSink, value: Any, done: list[Any]) -> None:
         sink.attribute(value)
 
 
-_DATA = Kind(_read_data, _write_data)
-_OPTIONAL = Kind(_read_optional, _write_optional)
+_DATA = FieldKind(_read_data, _write_data)
+_OPTIONAL = FieldKind(_read_optional, _write_optional)
 _DOUBLES = list_of(DOUBLE)
 
 
@@ -111,11 +111,11 @@ class VhloValue:
     mnemonic: str
     number: int
     first: Version
-    fields: dict[str, Kind]
+    fields: dict[str, FieldKind]
     builtin: Any = None
 
 
-def _row(mnemonic: str, number: int, first: Version = FIRST, /, builtin: Any = None, **fields: Kind) -> VhloValue:
+def _row(mnemonic: str, number: int, first: Version = FIRST, /, builtin: Any = None, **fields: FieldKind) -> VhloValue:
     return VhloValue(mnemonic, number, first, fields, builtin)
 
 
@@ -213,7 +213,7 @@ FIRST_VERSIONS = {(is_type, row.mnemonic): row.first for is_type, rows in ((Fals
                   for row in rows}
 
 
-def _codec_row(row: VhloValue, make: Any) -> Row:
+def _codec_row(row: VhloValue, make: Any) -> Encoding:
     names = tuple(row.fields)
 
     def build(*values: Any) -> Any:
@@ -223,7 +223,7 @@ def _codec_row(row: VhloValue, make: Any) -> Row:
         given = dict(value.parameters)
         return [given[name] for name in names]
 
-    return Row(tuple(row.fields.values()), build, fields)
+    return Encoding(tuple(row.fields.values()), build, fields)
 
 
 def _number() -> Callable[[Any], int | None]:

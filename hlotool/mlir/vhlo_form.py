@@ -145,7 +145,7 @@ class VhloForm:
             return make(self, value)
         if isinstance(value, mlir.DialectType) and (value.dialect, value.mnemonic) == ("stablehlo", "future"):
             return _type("future_v1", members=self.list(
-                [t for _, v in value.parameters for t in (_types_of(v) if isinstance(v, mlir.Body) else (v,))]))
+                [t for _, v in value.parameters for t in (_types_of(v) if isinstance(v, mlir.Bracketed) else (v,))]))
         if isinstance(value, mlir.DialectType) and (value.dialect, value.mnemonic) == ("quant", "uniform"):
             return self.quantised(value)
         if isinstance(value, mlir.DialectType) and value.dialect == "vhlo":
@@ -177,7 +177,7 @@ class VhloForm:
         return _type("buffer_v1", shape=value.shape, element=self.type(value.element))
 
     def quantised(self, value: mlir.DialectType) -> Any:
-        bodies = [v.text for _, v in value.parameters if isinstance(v, mlir.Body)]
+        bodies = [v.text for _, v in value.parameters if isinstance(v, mlir.Bracketed)]
         found = _QUANTISED.fullmatch(bodies[0]) if len(bodies) == 1 else None
         expressed = _named_type(found[5]) if found is not None else None
         if found is None or expressed is None:
@@ -243,7 +243,7 @@ class VhloForm:
         return self.numbers(value.values, value.element)
 
 
-def _types_of(body: mlir.Body) -> list[Any]:
+def _types_of(body: mlir.Bracketed) -> list[Any]:
     """The types of a list that nobody has taken apart."""
     try:
         program = read_program(f'"types.of"() : () -> ({body.text})')
@@ -255,7 +255,7 @@ def _types_of(body: mlir.Body) -> list[Any]:
 def word_of(value: Any) -> str:
     """Return the word of an enumeration's attribute."""
     [(_, word)] = value.parameters if len(value.parameters) == 1 else [("", "")]
-    return word.text.strip() if isinstance(word, mlir.Body) else str(word)
+    return word.text.strip() if isinstance(word, mlir.Bracketed) else str(word)
 
 
 def parameters_of(value: Any, mnemonic: str) -> dict[str, Any]:
@@ -315,7 +315,7 @@ def _alias(form: VhloForm, given: dict[str, Any]) -> Any:
 
 def _number_of(value: Any) -> int:
     """The bits of a double that a parameter holds."""
-    text = value.text if isinstance(value, mlir.Body) else value
+    text = value.text if isinstance(value, mlir.Bracketed) else value
     if isinstance(value, mlir.FloatAttribute):
         return value.bits
     return float_bits(float(text), "f64") or 0

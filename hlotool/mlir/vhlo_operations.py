@@ -221,7 +221,7 @@ class VhloOperation:
         return self.name.rpartition("_v")[0]
 
 
-class Group(NamedTuple):
+class AttributeGroup(NamedTuple):
     """An attribute of StableHLO that VHLO has as several: its mnemonic, and (VHLO's name, StableHLO's field, what)."""
 
     name: str
@@ -261,24 +261,24 @@ def version_text(version: Version) -> str:
 
 
 @functools.cache
-def groups_of(base: str) -> tuple[Group, ...]:
+def groups_of(base: str) -> tuple[AttributeGroup, ...]:
     """Return what attributes of an operation make together, by its name without a version."""
     return tuple([group for operations, group in _groups() if base in operations])
 
 
-def all_groups() -> tuple[Group, ...]:
+def all_groups() -> tuple[AttributeGroup, ...]:
     """Return what attributes of all operations make together."""
     return tuple([group for _, group in _groups()])
 
 
 @functools.cache
-def _groups() -> tuple[tuple[frozenset[str], Group], ...]:
+def _groups() -> tuple[tuple[frozenset[str], AttributeGroup], ...]:
     """What attributes make together, with the operations."""
     found = []
     for row in _rows(_GROUPS):
         operations, name, mnemonic, *words = row.split()
         fields = [word.rstrip("*").partition("=") for word in words]
-        found.append((frozenset(operations.split(",")), Group(name, mnemonic, tuple(
+        found.append((frozenset(operations.split(",")), AttributeGroup(name, mnemonic, tuple(
             [(vhlo or field, field, "ints" if word.endswith("*") else "one")
              for (field, _, vhlo), word in zip(fields, words, strict=True)]))))
     return tuple(found)

@@ -18,7 +18,7 @@ from hlotool.mlir.float_text import float_text
 from hlotool.mlir.operations import Operation, SsaValue, walk
 from hlotool.mlir.value_codec import integer_width
 from hlotool.mlir.vhlo_codec import ATTRIBUTE_ROWS, PLAIN
-from hlotool.mlir.vhlo_operations import WHOLE, Group, VhloOperation, groups_of, vhlo_operations
+from hlotool.mlir.vhlo_operations import WHOLE, AttributeGroup, VhloOperation, groups_of, vhlo_operations
 
 I64 = mlir.IntegerType(64)
 #: findings about one program; a damaged one has as many as it has operations
@@ -131,7 +131,7 @@ class _Upgrade:
             found["channel_handle" if kind == "channel" else name] = _KINDS[kind](self, value)
         return dict(sorted(found.items()))
 
-    def group(self, group: Group, given: dict[str, Any], found: dict[str, Any]) -> None:
+    def group(self, group: AttributeGroup, given: dict[str, Any], found: dict[str, Any]) -> None:
         values = [(field, what, given.pop(name, None)) for name, field, what in group.fields]
         if all(v is None or is_default(v, "none") for _, _, v in values):
             return
@@ -303,7 +303,7 @@ def quantised(flags: int, storage: Any, expressed: Any, minimum: int, maximum: i
                      for scale, zero in zip(scales, zero_points, strict=True))
     from hlotool.mlir.value_text import value_text
 
-    return mlir.DialectType("quant", "uniform", (("", mlir.Body(
+    return mlir.DialectType("quant", "uniform", (("", mlir.Bracketed(
         f"{'i' if is_signed else 'u'}{width}{limits}:{value_text(expressed)}{place}, "
         f"{steps if dimension is None else f'{{{steps}}}'}")),))
 
@@ -350,17 +350,17 @@ def _entries(upgrade: _Upgrade, entries: Any) -> Any:
 
 def _accuracy(upgrade: _Upgrade, atol: int, rtol: int, ulps: int, mode: Any) -> Any:
     word = fields_of(mode, "result_accuracy_mode_v1")[""]
-    given = [(name, mlir.Body(float_text(bits, "f64"))) for name, bits in (("atol", atol), ("rtol", rtol)) if bits]
+    given = [(name, mlir.Bracketed(float_text(bits, "f64"))) for name, bits in (("atol", atol), ("rtol", rtol)) if bits]
     return mlir.DialectAttribute("stablehlo", "result_accuracy", (
         *given, *((("ulps", ulps),) if ulps else ()),
-        ("mode", mlir.DialectAttribute("stablehlo", "result_accuracy_mode", (("", mlir.Body(word)),)))))
+        ("mode", mlir.DialectAttribute("stablehlo", "result_accuracy_mode", (("", mlir.Bracketed(word)),)))))
 
 
 def _axis(upgrade: _Upgrade, name: Any, sub_axis_info: Any) -> Any:
     part: tuple[Any, ...] = ()
     if sub_axis_info is not None:
         info = fields_of(sub_axis_info, "sub_axis_info_v1")
-        part = (("sub_axis_info", mlir.Body(f"({info['pre_size']}){info['size']}")),)
+        part = (("sub_axis_info", mlir.Bracketed(f"({info['pre_size']}){info['size']}")),)
     return mlir.DialectAttribute("stablehlo", "axis_ref", (("name", upgrade.attribute(name)), *part))
 
 

@@ -248,7 +248,7 @@ def written_for(program: Operation, target: Version, place: Source | str = "<pro
               if o.dialect in _BESIDE]
     if found:
         raise HloError(found[:_MOST])
-    return _Writer(target).copied(program)
+    return _VersionedForm(target).copied(program)
 
 
 def lacking(requirement: Requirement, target: Version, place: Source | str) -> Diagnostic:
@@ -274,7 +274,7 @@ def _finding(operation: Operation, message: str, place: Source | str, help: str 
     return Diagnostic(codes.TOO_NEW, f"{message} ({where})" if where else message, filename=place, help=help)
 
 
-class _Writer:
+class _VersionedForm:
     """Copies a program of StableHLO in the form that VHLO has for a version."""
 
     def __init__(self, target: Version) -> None:

@@ -2,10 +2,9 @@
 
     y = slice(x), slice={[A:B]}      y has B - A elements; y[i] is x[i + A]; valid where 0 <= A <= B <= size of x
 
-Sizes and indices are whole numbers, as terms of SMT-LIB (`Whole`); numbers that are known are computed with. Elements
-are what is read of an operand, functions of elements (opcodes), choices between them, and folds over ranges.
-
-Source: XLA Operation Semantics, by operation.
+Sizes and indices are terms of SMT-LIB (`WholeNumber`); numbers that are known are computed with. Elements are what is
+read of an operand, functions of elements (opcodes), choices between them, and folds over ranges. Source: XLA
+Operation Semantics, by operation.
 """
 
 from __future__ import annotations
@@ -20,76 +19,76 @@ Condition: TypeAlias = str
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeNumber:
     """A whole number as a term; equal terms are equal numbers."""
 
     text: str
     #: the number, where it is known
     value: int | None = None
     #: the sizes of which it is the product, where it is written as one
-    factors: tuple[Whole, ...] = field(default=(), compare=False)
+    factors: tuple[WholeNumber, ...] = field(default=(), compare=False)
     #: an index that was put together of others: each with its size, the major one first
-    digits: tuple[tuple[Whole, Whole], ...] = field(default=(), compare=False)
+    digits: tuple[tuple[WholeNumber, WholeNumber], ...] = field(default=(), compare=False)
 
-    def __add__(self, other: Whole) -> Whole:
+    def __add__(self, other: WholeNumber) -> WholeNumber:
         if self.value == 0:
             return other
         return self if other.value == 0 else _joined("+", self, other, lambda a, b: a + b)
 
-    def __sub__(self, other: Whole) -> Whole:
+    def __sub__(self, other: WholeNumber) -> WholeNumber:
         if self == other:
             return ZERO
         return self if other.value == 0 else _joined("-", self, other, lambda a, b: a - b)
 
-    def __mul__(self, other: Whole) -> Whole:
+    def __mul__(self, other: WholeNumber) -> WholeNumber:
         if self.value == 1:
             return other
         if other.value == 1:
             return self
         made = _joined("*", self, other, lambda a, b: a * b)
-        return Whole(made.text, made.value, (*self.parts, *other.parts) if made.value is None else ())
+        return WholeNumber(made.text, made.value, (*self.parts, *other.parts) if made.value is None else ())
 
-    def __floordiv__(self, other: Whole) -> Whole:
+    def __floordiv__(self, other: WholeNumber) -> WholeNumber:
         return self if other.value == 1 else _joined("div", self, other, lambda a, b: a // b)
 
-    def __mod__(self, other: Whole) -> Whole:
+    def __mod__(self, other: WholeNumber) -> WholeNumber:
         return ZERO if other.value == 1 else _joined("mod", self, other, lambda a, b: a % b)
 
     @property
-    def parts(self) -> tuple[Whole, ...]:
+    def parts(self) -> tuple[WholeNumber, ...]:
         """The factors, or the number itself; none of one."""
         return self.factors or (() if self.value == 1 else (self,))
 
-    def at_least(self, other: Whole) -> Condition:
+    def at_least(self, other: WholeNumber) -> Condition:
         return _related(">=", self, other, lambda a, b: a >= b)
 
-    def below(self, other: Whole) -> Condition:
+    def below(self, other: WholeNumber) -> Condition:
         return _related("<", self, other, lambda a, b: a < b)
 
-    def equals(self, other: Whole) -> Condition:
+    def equals(self, other: WholeNumber) -> Condition:
         return "true" if self == other else _related("=", self, other, lambda a, b: a == b)
 
 
-def _joined(operator: str, left: Whole, right: Whole, compute: Callable[[int, int], int]) -> Whole:
+def _joined(operator: str, left: WholeNumber, right: WholeNumber, compute: Callable[[int, int], int]) -> WholeNumber:
     if left.value is not None and right.value is not None and (operator in "+-*" or right.value > 0):
         return whole(compute(left.value, right.value))
-    return Whole(f"({operator} {left.text} {right.text})")
+    return WholeNumber(f"({operator} {left.text} {right.text})")
 
 
-def _related(operator: str, left: Whole, right: Whole, holds: Callable[[int, int], bool]) -> Condition:
+def _related(operator: str, left: WholeNumber, right: WholeNumber, holds: Callable[[int, int], bool]) -> Condition:
     if left.value is not None and right.value is not None:
         return "true" if holds(left.value, right.value) else "false"
     return f"({operator} {left.text} {right.text})"
 
 
-def whole(number: int | Whole) -> Whole:
+def whole(number: int | WholeNumber) -> WholeNumber:
     """Return a number as a term."""
-    if isinstance(number, Whole):
+    if isinstance(number, WholeNumber):
         return number
-    return Whole(str(number) if number >= 0 else f"(- {-number})", number)
+    return WholeNumber(str(number) if number >= 0 else f"(- {-number})", number)
 
 
-ZERO, ONE = Whole("0", 0), Whole("1", 1)
+ZERO, ONE = WholeNumber("0", 0), WholeNumber("1", 1)
 
 
 def both(*conditions: Condition) -> Condition:
@@ -113,12 +112,12 @@ class Read:
     """An element of an operand; `kind` is its element type, "" the one that is being asked about."""
 
     name: str
-    places: tuple[Whole, ...]
+    places: tuple[WholeNumber, ...]
     kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Scalar:
     """A constant, as HLO writes it."""
 
     text: str
@@ -128,11 +127,11 @@ class Number:
 class Count:
     """An index as an element, of an iota."""
 
-    place: Whole
+    place: WholeNumber
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Selected:
     """One of two elements, by a condition on indices."""
 
     when: Condition
@@ -141,7 +140,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class Mapped:
     """An elementwise operation on elements."""
 
     opcode: str
@@ -150,26 +149,26 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class Folded:
     """Elements for all indices below some sizes, folded by an operation into a start, in an order that is open."""
 
     opcode: str
-    sizes: tuple[Whole, ...]
-    body: Callable[[tuple[Whole, ...]], Element]
+    sizes: tuple[WholeNumber, ...]
+    body: Callable[[tuple[WholeNumber, ...]], Element]
     #: None: they are folded into something else
     start: Element | None
 
 
 #: a whole number is the element of an operand that gives indices
-Element: TypeAlias = "Read | Number | Count | Choice | Function | Fold | Whole"
-Places: TypeAlias = tuple[Whole, ...]
+Element: TypeAlias = "Read | Scalar | Count | Selected | Mapped | Folded | WholeNumber"
+Places: TypeAlias = tuple[WholeNumber, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Sized:
     """An array: its sizes, what its elements are, and the conditions under which its operations are valid."""
 
-    dims: tuple[Whole, ...]
+    dims: tuple[WholeNumber, ...]
     element: Callable[[Places], Element]
     valid: tuple[Condition, ...] = ()
 
@@ -182,7 +181,7 @@ def chosen(when: Condition, yes: Callable[[], Element], no: Callable[[], Element
     """Return one of two elements; of what never holds nothing is made."""
     if when in ("true", "false"):
         return yes() if when == "true" else no()
-    return Choice(when, yes(), no())
+    return Selected(when, yes(), no())
 
 
 # Movements
@@ -208,14 +207,14 @@ def of_reverse(x: Sized, *, dimensions: Sequence[int]) -> Sized:
     return Sized(x.dims, element, x.valid)
 
 
-def of_broadcast(x: Sized, *, shape: Sequence[int | Whole], dimensions: Sequence[int] = ()) -> Sized:
+def of_broadcast(x: Sized, *, shape: Sequence[int | WholeNumber], dimensions: Sequence[int] = ()) -> Sized:
     """Leave out the coordinates that the operand does not have."""
     dims = tuple(map(whole, shape))
     fits = tuple(n.equals(dims[d]) for n, d in zip(x.dims, dimensions, strict=True))
     return Sized(dims, lambda i: x.element(tuple(i[d] for d in dimensions)), (*x.valid, *fits))
 
 
-def of_reshape(x: Sized, *, shape: Sequence[int | Whole]) -> Sized:
+def of_reshape(x: Sized, *, shape: Sequence[int | WholeNumber]) -> Sized:
     """Count the elements in row-major order."""
     target = tuple(map(whole, shape))
     atoms = _atoms(x.dims, target)
@@ -232,7 +231,7 @@ def of_reshape(x: Sized, *, shape: Sequence[int | Whole]) -> Sized:
     return Sized(target, element, (*x.valid, *fits))
 
 
-def _product(sizes: Sequence[Whole]) -> Whole:
+def _product(sizes: Sequence[WholeNumber]) -> WholeNumber:
     made = ONE
     for size in sizes:
         made = made * size
@@ -274,20 +273,20 @@ def _atoms_of_numbers(source: Sequence[int], target: Sequence[int]) -> _Atoms | 
     return found[0], found[1]
 
 
-def split_index(index: Whole, sizes: Places) -> Places:
+def split_index(index: WholeNumber, sizes: Places) -> Places:
     """Return the coordinates of an index that counts arrays of those sizes in row-major order."""
     if len(sizes) < 2:
         return (index,) if sizes else ()
     if index.digits and tuple(n for _, n in index.digits) == sizes:
         return tuple(d for d, _ in index.digits)
-    found, rest = list[Whole](), index
+    found, rest = list[WholeNumber](), index
     for size in reversed(sizes[1:]):
         found.append(rest % size)
         rest = rest // size
     return (rest, *reversed(found))
 
 
-def joined_index(digits: Sequence[tuple[Whole, Whole]]) -> Whole:
+def joined_index(digits: Sequence[tuple[WholeNumber, WholeNumber]]) -> WholeNumber:
     """Return the number of a place in row-major order, of its coordinates and the sizes."""
     kept = [(d, n) for d, n in digits if n.value != 1]
     if len(kept) < 2:
@@ -295,7 +294,7 @@ def joined_index(digits: Sequence[tuple[Whole, Whole]]) -> Whole:
     made = kept[0][0]
     for digit, size in kept[1:]:
         made = made * size + digit
-    return Whole(made.text, made.value, (), tuple(kept))
+    return WholeNumber(made.text, made.value, (), tuple(kept))
 
 
 def of_slice(x: Sized, *, slice: Sequence[Any]) -> Sized:
@@ -328,10 +327,10 @@ def of_pad(x: Sized, value: Sized, *, padding: Any) -> Sized:
     return Sized(tuple(dims), element, (*x.valid, *value.valid, *fits))
 
 
-def _at_least(number: Whole, least: Whole) -> Whole:
+def _at_least(number: WholeNumber, least: WholeNumber) -> WholeNumber:
     if number.value is not None and least.value is not None:
         return whole(max(number.value, least.value))
-    return Whole(f"(ite (>= {number.text} {least.text}) {number.text} {least.text})")
+    return WholeNumber(f"(ite (>= {number.text} {least.text}) {number.text} {least.text})")
 
 
 def of_concatenate(*parts: Sized, dimensions: Sequence[int]) -> Sized:
@@ -355,22 +354,22 @@ def of_concatenate(*parts: Sized, dimensions: Sequence[int]) -> Sized:
     return Sized(dims, element, (*(v for p in parts for v in p.valid), *fits))
 
 
-def _starts(places: Sequence[Sized], whole_dims: Places, part: Places) -> list[Whole]:
+def _starts(places: Sequence[Sized], whole_dims: Places, part: Places) -> list[WholeNumber]:
     """Return where a part begins, moved so that it fits. Raises TypeError where a start is no index."""
     found = []
     for given, n, size in zip(places, whole_dims, part, strict=True):
         start, most = given.element(()), n - size
-        if not isinstance(start, Whole):
+        if not isinstance(start, WholeNumber):
             raise TypeError("a start is no index")
         if start.value is not None and most.value is not None:
             found.append(whole(max(0, min(start.value, most.value))))
         else:
-            found.append(Whole(f"(ite (< {start.text} 0) 0 (ite (> {start.text} {most.text}) {most.text} "
+            found.append(WholeNumber(f"(ite (< {start.text} 0) 0 (ite (> {start.text} {most.text}) {most.text} "
                                f"{start.text}))"))
     return found
 
 
-def of_dynamic_slice(x: Sized, *starts: Sized, dynamic_slice_sizes: Sequence[int | Whole]) -> Sized:
+def of_dynamic_slice(x: Sized, *starts: Sized, dynamic_slice_sizes: Sequence[int | WholeNumber]) -> Sized:
     """Take a part whose start is moved so that it fits."""
     sizes = tuple(map(whole, dynamic_slice_sizes))
     at = _starts(starts, x.dims, sizes)
@@ -392,7 +391,7 @@ def of_dynamic_update_slice(x: Sized, update: Sized, *starts: Sized) -> Sized:
     return Sized(x.dims, element, (*x.valid, *update.valid, *(v for s in starts for v in s.valid), *fits))
 
 
-def of_iota(*, shape: Sequence[int | Whole], iota_dimension: int) -> Sized:
+def of_iota(*, shape: Sequence[int | WholeNumber], iota_dimension: int) -> Sized:
     """Each element is a coordinate of its place."""
     return Sized(tuple(map(whole, shape)), lambda i: Count(i[iota_dimension]))
 
@@ -401,7 +400,7 @@ def of_iota(*, shape: Sequence[int | Whole], iota_dimension: int) -> Sized:
 
 
 def of_reduce(x: Sized, start: Sized, *, dimensions: Sequence[int], fold: str) -> Sized:
-    """Fold the elements along some dimensions by an operation, `fold`."""
+    """Folded the elements along some dimensions by an operation, `fold`."""
     kept = [d for d in range(len(x.dims)) if d not in dimensions]
 
     def element(i: Places) -> Element:
@@ -409,7 +408,7 @@ def of_reduce(x: Sized, start: Sized, *, dimensions: Sequence[int], fold: str) -
             places = dict(zip(kept, i, strict=True)) | dict(zip(sorted(dimensions), k, strict=True))
             return x.element(tuple(places[d] for d in range(len(x.dims))))
 
-        return Fold(fold, tuple(x.dims[d] for d in sorted(dimensions)), body, start.element(()))
+        return Folded(fold, tuple(x.dims[d] for d in sorted(dimensions)), body, start.element(()))
 
     return Sized(tuple(x.dims[d] for d in kept), element, (*x.valid, *start.valid))
 
@@ -428,10 +427,10 @@ def of_dot(x: Sized, y: Sized, *, lhs_contracting_dims: Sequence[int] = (), rhs_
         def body(k: Places) -> Element:
             own = left | dict(zip(lhs_contracting_dims, k, strict=True))
             other = right | dict(zip(rhs_contracting_dims, k, strict=True))
-            return Function("multiply", (x.element(tuple(own[d] for d in range(len(x.dims)))),
+            return Mapped("multiply", (x.element(tuple(own[d] for d in range(len(x.dims)))),
                                          y.element(tuple(other[d] for d in range(len(y.dims))))))
 
-        return Fold("add", tuple(x.dims[d] for d in lhs_contracting_dims), body, Number("0"))
+        return Folded("add", tuple(x.dims[d] for d in lhs_contracting_dims), body, Scalar("0"))
 
     pairs = (*zip(lhs_batch_dims, rhs_batch_dims, strict=True),
              *zip(lhs_contracting_dims, rhs_contracting_dims, strict=True))
@@ -445,13 +444,13 @@ def elementwise_map(opcode: str, *operands: Sized, **attributes: Any) -> Sized:
     rank = max((len(o.dims) for o in operands), default=0)
     dims = next((o.dims for o in operands if len(o.dims) == rank), ())
     fits = tuple(a.equals(b) for o in operands if len(o.dims) == rank for a, b in zip(o.dims, dims, strict=True))
-    symbols = {"add": Whole.__add__, "subtract": Whole.__sub__}
+    symbols = {"add": WholeNumber.__add__, "subtract": WholeNumber.__sub__}
 
     def element(i: Places) -> Element:
         given = tuple(o.element(i if o.dims else ()) for o in operands)
-        if opcode in symbols and all(isinstance(g, Whole) for g in given):
-            left, right = (g for g in given if isinstance(g, Whole))
+        if opcode in symbols and all(isinstance(g, WholeNumber) for g in given):
+            left, right = (g for g in given if isinstance(g, WholeNumber))
             return symbols[opcode](left, right)
-        return Function(opcode, given, tuple(sorted(attributes.items())))
+        return Mapped(opcode, given, tuple(sorted(attributes.items())))
 
     return Sized(dims, element, (*(v for o in operands for v in o.valid), *fits))

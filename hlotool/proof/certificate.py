@@ -29,7 +29,7 @@ _DIGITS = 16
 
 
 @dataclass
-class Names:
+class ExpressionNames:
     """The names of expressions of a numbering."""
 
     form: Numbering
@@ -77,7 +77,7 @@ class ProofLog:
     kind: str
     steps: dict[str, None] = field(default_factory=dict)
     form: Numbering = field(init=False)
-    names: Names = field(init=False)
+    names: ExpressionNames = field(init=False)
     #: both modules' results in the numbering of the proof
     results: tuple[tuple[int, ...], tuple[int, ...]] = field(init=False)
     #: constants whose elements are not known
@@ -88,7 +88,7 @@ class ProofLog:
         raw, results = raw_results(self.before, self.after)
         self.has_elided = bool(raw.elided)
         self.form = Numbering(RULES[self.kind], layouts_of_calls=True, applied=self._applied)
-        self.names = Names(self.form)
+        self.names = ExpressionNames(self.form)
         numbers = taken_over(raw, self.form, self.form.number)
         one, other = ([numbers[n] for n in side] for side in results)
         self.results = tuple(one), tuple(other)
@@ -114,4 +114,5 @@ def ended(lines: Sequence[str]) -> str:
     return f"{body}end {digest(body)}\n"
 
 
-__all__ = ["HEAD", "RULES", "Names", "NotComparable", "ProofLog", "digest", "ended", "raw_results", "taken_over"]
+__all__ = ["HEAD", "RULES", "ExpressionNames", "NotComparable", "ProofLog", "digest", "ended", "raw_results",
+           "taken_over"]

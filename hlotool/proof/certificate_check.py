@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule
 from hlotool.passes.equality import Node, NotComparable, Numbering, NumberingRule
-from hlotool.proof.certificate import HEAD, RULES, Names, digest, ended, raw_results, taken_over
+from hlotool.proof.certificate import HEAD, RULES, ExpressionNames, digest, ended, raw_results, taken_over
 from hlotool.proof.codes import REFUSED
 from hlotool.proof.observed_nans import reads_bits
 
@@ -85,7 +85,7 @@ class _Checker:
     kind: str
     steps: dict[str, tuple[str, str]]
     form: _Form = field(init=False)
-    names: Names = field(init=False)
+    names: ExpressionNames = field(init=False)
     _used: set[str] = field(default_factory=set)
     _rules: dict[str, NumberingRule] = field(default_factory=dict)
     _parents: dict[int, int] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class _Checker:
     def __post_init__(self) -> None:
         self.form = _Form(layouts_of_calls=True)
         self.form.checker = self
-        self.names = Names(self.form)
+        self.names = ExpressionNames(self.form)
         self._rules = {rule.apply.__name__: rule for rule in RULES[self.kind]}
 
     def checked(self, lines: list[str], before: HloModule, after: HloModule) -> CheckedProof:

@@ -20,21 +20,21 @@ from hlotool.ops import OPS
 from hlotool.ops.index_maps import (
     ONE,
     ZERO,
-    Choice,
     Condition,
     Element,
-    Fold,
-    Function,
-    Number,
+    Folded,
+    Mapped,
     Places,
+    Scalar,
+    Selected,
     Sized,
-    Whole,
+    WholeNumber,
     both,
     joined_index,
     negated,
     whole,
 )
-from hlotool.proof.index_terms import Domain, IndexQuery, has_fold, with_operands
+from hlotool.proof.index_terms import IndexQuery, NumberDomain, has_fold, with_operands
 from hlotool.proof.queries import NoSort
 from hlotool.proof.solvers import Decision
 
@@ -96,20 +96,20 @@ class IndexProof:
             for part in size.parts if len(size.parts) > 1 else (size,):
                 name = f"i{next(self._names)}"
                 self._indices.append(name)
-                digits.append((Whole(name), part))
-                conditions += [f"(<= 0 {name})", Whole(name).below(part)]
+                digits.append((WholeNumber(name), part))
+                conditions += [f"(<= 0 {name})", WholeNumber(name).below(part)]
             places.append(digits[0][0] if len(digits) == 1 else joined_index(digits))
         return tuple(places), both(*conditions)
 
     def equal(self, one: Element, other: Element, within: Condition) -> Strength:
         """Return how far two elements are equal where a condition holds. Raises NoSort."""
-        one, other = (e.start if isinstance(e, Fold) and ZERO in e.sizes and e.start is not None else e
+        one, other = (e.start if isinstance(e, Folded) and ZERO in e.sizes and e.start is not None else e
                       for e in (one, other))
         if not has_fold(one) and not has_fold(other):
             reply = self.query.may_differ(one, other, within, self._indices)
             return Strength.EQUAL if reply.answer is Decision.EQUAL else Strength.UNKNOWN
         for side, swapped in ((one, False), (other, True)):
-            if isinstance(side, Choice):
+            if isinstance(side, Selected):
                 rest = other if not swapped else one
                 return min(self._where(side.yes, rest, both(within, side.when)),
                            self._where(side.no, rest, both(within, negated(side.when))))
@@ -121,7 +121,7 @@ class IndexProof:
 
     def _alike(self, one: Element, other: Element, within: Condition) -> Strength:
         """Return how far two folds or functions of one kind are equal, operand by operand."""
-        if isinstance(one, Fold) and isinstance(other, Fold) and one.opcode == other.opcode \
+        if isinstance(one, Folded) and isinstance(other, Folded) and one.opcode == other.opcode \
                 and len(one.sizes) == len(other.sizes):
             if not all(self.query.always(a.equals(b), within, self._indices)
                        for a, b in zip(one.sizes, other.sizes, strict=True)):
@@ -131,7 +131,7 @@ class IndexProof:
                        Strength.EQUAL if one.start is None and other.start is None
                        else self.equal(one.start, other.start, within) if one.start is not None
                        and other.start is not None else Strength.UNKNOWN)
-        if isinstance(one, Function) and isinstance(other, Function) and (one.opcode, one.attributes) == (
+        if isinstance(one, Mapped) and isinstance(other, Mapped) and (one.opcode, one.attributes) == (
                 other.opcode, other.attributes) and len(one.operands) == len(other.operands):
             orders = [other.operands]
             if "commutative" in OPS[one.opcode].flags:
@@ -170,11 +170,11 @@ class IndexProof:
     def _terms(self, element: Element, opcode: str) -> Iterator[_Term]:
         """Yield the terms of an element as one fold by an operation."""
         element = _unrolled(element)
-        if isinstance(element, Fold) and element.opcode == opcode:
+        if isinstance(element, Folded) and element.opcode == opcode:
             parts, sizes = _split(element.sizes)
             yield from self._inner(sizes, lambda k: element.body(_united(k, parts)), opcode)
             yield from self._terms(element.start, opcode) if element.start is not None else ()
-        elif isinstance(element, Function) and element.opcode == opcode:
+        elif isinstance(element, Mapped) and element.opcode == opcode:
             for operand in element.operands:
                 yield from self._terms(operand, opcode)
         else:
@@ -187,43 +187,43 @@ class IndexProof:
         def made(k: Places) -> Element:
             return _unrolled(folded(k))
 
-        shape = made(tuple(Whole(f"k{n}") for n in range(count)))
+        shape = made(tuple(WholeNumber(f"k{n}") for n in range(count)))
 
         def follow(path: Callable[[Element], Element], guard: Callable[[Element], Condition]) -> Iterator[_Term]:
             for term in self._inner(sizes, lambda k: path(made(k[:count])), opcode):
                 yield _Term(term.sizes, lambda k, t=term: _guarded(guard(made(k[:count])), t.made(k)))  # type: ignore[misc]
 
-        if isinstance(shape, Choice):
+        if isinstance(shape, Selected):
             yield from follow(lambda e: _choice(e).yes, lambda e: _choice(e).when)
             yield from follow(lambda e: _choice(e).no, lambda e: negated(_choice(e).when))
-        elif isinstance(shape, Fold) and shape.opcode == opcode:
+        elif isinstance(shape, Folded) and shape.opcode == opcode:
             parts, own = _split(shape.sizes)
             yield from self._inner((*sizes, *own), lambda k: _fold(made(k[:count])).body(_united(k[count:], parts)),
                                    opcode)
             if shape.start is not None:
                 yield from follow(_start, lambda e: "true")
-        elif isinstance(shape, Function) and shape.opcode == opcode:
+        elif isinstance(shape, Mapped) and shape.opcode == opcode:
             for n in range(len(shape.operands)):
                 yield from follow(lambda e, n=n: _function(e).operands[n], lambda e: "true")  # type: ignore[misc]
-        elif isinstance(shape, Function) and (chosen := [n for n, o in enumerate(shape.operands)
-                                                         if isinstance(o, Choice)]):
+        elif isinstance(shape, Mapped) and (chosen := [n for n, o in enumerate(shape.operands)
+                                                         if isinstance(o, Selected)]):
             yield from follow(lambda e: _decided(e, chosen[0], True), lambda e: _choice_of(e, chosen[0]).when)
             yield from follow(lambda e: _decided(e, chosen[0], False), lambda e: negated(_choice_of(e, chosen[0]).when))
-        elif isinstance(shape, Function) and self._distributes(shape, opcode):
+        elif isinstance(shape, Mapped) and self._distributes(shape, opcode):
             at = next(n for n, o in enumerate(shape.operands)
-                      if has_fold(o) or (isinstance(o, Function) and o.opcode == opcode))
+                      if has_fold(o) or (isinstance(o, Mapped) and o.opcode == opcode))
             yield from self._distributed(sizes, made, opcode, at)
         else:
             yield _Term(sizes, lambda k: ("true", made(k)))
 
-    def _distributes(self, element: Function, opcode: str) -> bool:
+    def _distributes(self, element: Mapped, opcode: str) -> bool:
         return self._is_exact and opcode == "add" and element.opcode in ("multiply", "negate") and any(
-            has_fold(o) or (isinstance(o, Function) and o.opcode == opcode) for o in element.operands)
+            has_fold(o) or (isinstance(o, Mapped) and o.opcode == opcode) for o in element.operands)
 
     @property
     def _is_exact(self) -> bool:
         """True where nothing is rounded, so that sums have no order and products go into sums."""
-        return self.query.domain in (Domain.REALS, Domain.INTEGERS)
+        return self.query.domain in (NumberDomain.REALS, NumberDomain.INTEGERS)
 
     def _distributed(self, sizes: Places, made: Callable[[Places], Element], opcode: str, at: int) -> Iterator[_Term]:
         """Yield the terms of a product with a sum: products with each of its terms."""
@@ -235,8 +235,8 @@ class IndexProof:
                 return guard, with_operands(whole_one, *(body if n == at else o
                                                          for n, o in enumerate(whole_one.operands)))
 
-            shown = product(tuple(Whole(f"k{n}") for n in range(len(term.sizes))))[1]
-            if has_fold(shown) or (isinstance(shown, Function) and self._distributes(shown, opcode)):
+            shown = product(tuple(WholeNumber(f"k{n}") for n in range(len(term.sizes))))[1]
+            if has_fold(shown) or (isinstance(shown, Mapped) and self._distributes(shown, opcode)):
                 for inner in self._inner(term.sizes, lambda k, p=product: p(k)[1], opcode):  # type: ignore[misc]
                     size = len(term.sizes)
                     yield _Term(inner.sizes, lambda k, i=inner, p=product, c=size: _guarded(  # type: ignore[misc]
@@ -249,18 +249,18 @@ class IndexProof:
         if opcode != "add" and "idempotent" not in OPS[opcode].flags:
             return [*sides]
         starts = [{e for t in side if not t.sizes and (e := t.made(()))[0] == "true"} for side in sides]
-        shared = {e for _, e in starts[0] & starts[1] if isinstance(e, Number) and (opcode != "add" or e.text == "0")}
+        shared = {e for _, e in starts[0] & starts[1] if isinstance(e, Scalar) and (opcode != "add" or e.text == "0")}
         return [[t for t in side if self._shown(t) not in shared] for side in sides]
 
     def _shown(self, term: _Term) -> Element:
-        return term.made(tuple(Whole(f"k{n}") for n in range(len(term.sizes))))[1]
+        return term.made(tuple(WholeNumber(f"k{n}") for n in range(len(term.sizes))))[1]
 
     def _is_empty(self, term: _Term, within: Condition) -> bool:
         index, inside = self.index(term.sizes)
         guard, element = term.made(index)
         if self.query.never(both(within, inside, guard), self._indices):
             return True
-        zero = Number("0")
+        zero = Scalar("0")
         return self._is_exact and not has_fold(element) and self.query.may_differ(
             element, zero, both(within, inside, guard), self._indices).answer is Decision.EQUAL
 
@@ -269,7 +269,7 @@ class IndexProof:
             return False
         index, inside = self.index(one.sizes)
         guard, element = one.made(index)
-        for places in _bijections(index, one.sizes, [*other.sizes, *map(Whole, self.query.wholes)]):
+        for places in _bijections(index, one.sizes, [*other.sizes, *map(WholeNumber, self.query.wholes)]):
             there = both(*(c for p, n in zip(places, other.sizes, strict=True) for c in (p.at_least(ZERO), p.below(n))))
             also, body = other.made(places)
             here = both(inside, guard)
@@ -297,28 +297,28 @@ def _united(index: Places, parts: list[Places]) -> Places:
 
 def _unrolled(element: Element) -> Element:
     """Return a fold of few elements, of which the first size says how many, as an operation on folds."""
-    if not isinstance(element, Fold) or not element.sizes or (
+    if not isinstance(element, Folded) or not element.sizes or (
             count := element.sizes[0].value) is None or not 1 < count <= _MOST_TERMS:
         return element
     def part(number: int) -> Element:
         if len(element.sizes) == 1:
             return element.body((whole(number),))
-        return Fold(element.opcode, element.sizes[1:], lambda k: element.body((whole(number), *k)), None)
+        return Folded(element.opcode, element.sizes[1:], lambda k: element.body((whole(number), *k)), None)
 
     starts = (element.start,) if element.start is not None else ()
-    return Function(element.opcode, (*map(part, range(count)), *starts))
+    return Mapped(element.opcode, (*map(part, range(count)), *starts))
 
 
 def _guarded(guard: Condition, made: _Made) -> _Made:
     return both(guard, made[0]), made[1]
 
 
-def _choice(element: Element) -> Choice:
-    assert isinstance(element, Choice)
+def _choice(element: Element) -> Selected:
+    assert isinstance(element, Selected)
     return element
 
 
-def _choice_of(element: Element, number: int) -> Choice:
+def _choice_of(element: Element, number: int) -> Selected:
     return _choice(_function(element).operands[number])
 
 
@@ -330,8 +330,8 @@ def _decided(element: Element, number: int, is_yes: bool) -> Element:
     return with_operands(own, *(side if n == number else o for n, o in enumerate(own.operands)))
 
 
-def _fold(element: Element) -> Fold:
-    assert isinstance(element, Fold)
+def _fold(element: Element) -> Folded:
+    assert isinstance(element, Folded)
     return element
 
 
@@ -341,24 +341,24 @@ def _start(element: Element) -> Element:
     return start
 
 
-def _function(element: Element) -> Function:
-    assert isinstance(element, Function)
+def _function(element: Element) -> Mapped:
+    assert isinstance(element, Mapped)
     return element
 
 
-def _folds(element: Element) -> Iterator[Fold]:
+def _folds(element: Element) -> Iterator[Folded]:
     """Yield the outermost folds of an element."""
     match element:
-        case Fold():
+        case Folded():
             yield element
-        case Choice(_, yes, no):
+        case Selected(_, yes, no):
             yield from (*_folds(yes), *_folds(no))
-        case Function(_, operands):
+        case Mapped(_, operands):
             for operand in operands:
                 yield from _folds(operand)
 
 
-def _bijections(index: Places, sizes: Places, others: Sequence[Whole]) -> Iterator[Places]:
+def _bijections(index: Places, sizes: Places, others: Sequence[WholeNumber]) -> Iterator[Places]:
     """Yield functions of an index, each of which hits no index twice: reordered, shifted, or counted from the end."""
     orders = list(itertools.permutations(range(len(index))))
     for order in orders:

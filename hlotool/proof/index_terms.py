@@ -17,12 +17,12 @@ from typing import TypeAlias
 from hlotool.ir import DTYPES, DType, Shape
 from hlotool.ir.arrays import np
 from hlotool.ops import OPS, REAL, Applied, ConstraintError, bits_term, real_facts, sort_of
-from hlotool.ops.index_maps import Choice, Condition, Count, Element, Fold, Function, Number, Read, Whole
+from hlotool.ops.index_maps import Condition, Count, Element, Folded, Mapped, Read, Scalar, Selected, WholeNumber
 from hlotool.proof.queries import NoSort
 from hlotool.proof.solvers import Decision, Reply, asked
 
 
-class Domain(Enum):
+class NumberDomain(Enum):
     """The numbers that elements are."""
 
     ANY = "any"
@@ -32,9 +32,9 @@ class Domain(Enum):
 
 
 #: the element type of a domain's numbers, and of those that stand for them where types are inferred
-_TYPES: dict[Domain, tuple[DType | None, str]] = {
-    Domain.ANY: (None, "f32"), Domain.REALS: (REAL, "f32"), Domain.INTEGERS: (DTYPES["s32"], "s32"),
-    Domain.FLOATS: (DTYPES["f32"], "f32")}
+_TYPES: dict[NumberDomain, tuple[DType | None, str]] = {
+    NumberDomain.ANY: (None, "f32"), NumberDomain.REALS: (REAL, "f32"), NumberDomain.INTEGERS: (DTYPES["s32"], "s32"),
+    NumberDomain.FLOATS: (DTYPES["f32"], "f32")}
 #: a term and its kind: "pred", or "" for a number of the domain
 _Term: TypeAlias = "tuple[str, str]"
 
@@ -43,7 +43,7 @@ _Term: TypeAlias = "tuple[str, str]"
 class IndexQuery:
     """The lines of questions about elements in one domain."""
 
-    domain: Domain
+    domain: NumberDomain
     #: conditions that hold, on sizes and operands
     given: tuple[Condition, ...] = ()
     #: names of sizes and indices
@@ -78,7 +78,7 @@ class IndexQuery:
         if self.left <= 0:
             return Reply(Decision.UNKNOWN)
         self.left -= 1
-        defined, facts, functions = real_facts(self._calls) if self.domain is Domain.REALS else ([], [], {})
+        defined, facts, functions = real_facts(self._calls) if self.domain is NumberDomain.REALS else ([], [], {})
         lines = ["(set-logic ALL)", *(f"(declare-const {n} Int)" for n in dict.fromkeys((*self.wholes, *extra))),
                  *self._lines, *(f"(declare-fun {n} ({' '.join(['Real'] * count)}) Real)"
                                  for n, count in functions.items() if self._calls)]
@@ -94,16 +94,16 @@ class IndexQuery:
             case Read(name, places, kind):
                 self._declare(name, ["Int"] * len(places), kind)
                 return _call(name, [p.text for p in places]), kind
-            case Number(text):
+            case Scalar(text):
                 return self._number(text)
             case Count(place):
                 return self._count(place), ""
-            case Choice(when, yes, no):
+            case Selected(when, yes, no):
                 one, other = self.term(yes), self.term(no)
                 return (one[0] if one == other else f"(ite {when} {one[0]} {other[0]})"), one[1]
-            case Function():
+            case Mapped():
                 return self._function(element)
-        raise NoSort("a fold" if isinstance(element, Fold) else "an index")
+        raise NoSort("a fold" if isinstance(element, Folded) else "an index")
 
     def _sort(self, kind: str) -> str:
         dtype, _ = _TYPES[self.domain]
@@ -112,7 +112,7 @@ class IndexQuery:
         return "Element" if dtype is None else str(sort_of(dtype))
 
     def _declare(self, name: str, operands: list[str], kind: str) -> None:
-        if self.domain is Domain.ANY:
+        if self.domain is NumberDomain.ANY:
             self._lines.setdefault("(declare-sort Element 0)")
         self._lines.setdefault(f"(declare-fun {name} ({' '.join(operands)}) {self._sort(kind)})")
 
@@ -135,16 +135,16 @@ class IndexQuery:
                 return bits_term(dtype, int(np.array(float(text), dtype.numpy).view(f"u{dtype.bits // 8}"))), ""
         raise NoSort(text)
 
-    def _count(self, place: Whole) -> str:
-        if self.domain is Domain.REALS:
+    def _count(self, place: WholeNumber) -> str:
+        if self.domain is NumberDomain.REALS:
             return f"(to_real {place.text})"
-        if self.domain is Domain.INTEGERS:
+        if self.domain is NumberDomain.INTEGERS:
             return f"((_ int2bv 32) {place.text})"
         self._declare("of_index", ["Int"], "")
         self._lines.setdefault(f"(assert (= (of_index 0) {self._number('0')[0]}))")
         return f"(of_index {place.text})"
 
-    def _function(self, element: Function) -> _Term:
+    def _function(self, element: Mapped) -> _Term:
         operands = [self.term(o) for o in element.operands]
         terms = [t for t, _ in operands]
         if element.opcode == "select" and operands[0][1] == "pred":
@@ -160,9 +160,9 @@ class IndexQuery:
                 return term, kind
         return self._unknown(element, operands, kind)
 
-    def _unknown(self, element: Function, operands: list[_Term], kind: str) -> _Term:
+    def _unknown(self, element: Mapped, operands: list[_Term], kind: str) -> _Term:
         """Return the result of a function of which only that is known that it is one, or that it commutes."""
-        terms, is_real = [t for t, _ in operands], self.domain is Domain.REALS
+        terms, is_real = [t for t, _ in operands], self.domain is NumberDomain.REALS
         if is_real:
             if element.attributes or kind or any(k for _, k in operands):
                 raise NoSort(element.opcode)
@@ -182,7 +182,7 @@ def _call(name: str, terms: list[str]) -> str:
     return f"({name} {' '.join(terms)})" if terms else name
 
 
-def _kind(element: Function, types: tuple[str, ...]) -> str:
+def _kind(element: Mapped, types: tuple[str, ...]) -> str:
     """Return the kind of an elementwise operation's result. Raises NoSort."""
     if (known := dict(element.attributes).get("types")) is not None:
         return "pred" if str(known).endswith("->pred") else ""
@@ -197,15 +197,15 @@ def _kind(element: Function, types: tuple[str, ...]) -> str:
 def has_fold(element: Element) -> bool:
     """Return True if an element is made of a fold anywhere."""
     match element:
-        case Fold():
+        case Folded():
             return True
-        case Choice(_, yes, no):
+        case Selected(_, yes, no):
             return has_fold(yes) or has_fold(no)
-        case Function(_, operands):
+        case Mapped(_, operands):
             return any(map(has_fold, operands))
     return False
 
 
-def with_operands(element: Function, *operands: Element) -> Function:
+def with_operands(element: Mapped, *operands: Element) -> Mapped:
     """Return the same operation on other elements."""
     return replace(element, operands=operands)

@@ -21,7 +21,7 @@ from hlotool.passes.equality import EXACT, REASSOCIATING, STRICT, Node, NotCompa
 from hlotool.proof.certificate import RULES, ProofLog
 from hlotool.proof.certificate_check import check_certificate
 from hlotool.proof.index_proofs import IndexProof, Strength
-from hlotool.proof.index_terms import Domain, IndexQuery
+from hlotool.proof.index_terms import IndexQuery, NumberDomain
 from hlotool.proof.moved_values import MovedValues, is_moved, sources_of_array
 from hlotool.proof.observed_nans import observed, reached
 from hlotool.proof.queries import ElementQuery, NoSort, is_elementwise, sources
@@ -219,7 +219,7 @@ class _Prover:
             return ""
         values = MovedValues(self.form, self.root)
         arrays = values.array(one), values.array(other)
-        query = IndexQuery(Domain.ANY, (), tuple(values.wholes), effort=1, left=_MOST_QUESTIONS)
+        query = IndexQuery(NumberDomain.ANY, (), tuple(values.wholes), effort=1, left=_MOST_QUESTIONS)
         found, _ = IndexProof(query).arrays(*arrays)
         return "index maps and z3" if found is Strength.EQUAL else ""
 

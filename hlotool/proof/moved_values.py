@@ -16,7 +16,7 @@ from typing import Any
 
 from hlotool.ir import Shape
 from hlotool.ops import OPS
-from hlotool.ops.index_maps import Number, Read, Sized, Whole, elementwise_map, whole
+from hlotool.ops.index_maps import Read, Scalar, Sized, WholeNumber, elementwise_map, whole
 from hlotool.passes.equality import Node, Numbering
 from hlotool.proof.queries import is_elementwise
 
@@ -85,7 +85,7 @@ class MovedValues:
         if array is not None and array.size and not any(array.strides):
             first = array.reshape(-1)[:1]
             text = str(bool(first[0])).lower() if kind else f"{shape.element_type} {first.tobytes().hex()}"
-            return Sized(dims, lambda i: Number(text))
+            return Sized(dims, lambda i: Scalar(text))
         return Sized(dims, lambda i: Read(f"u{root}", i, kind))
 
     def _start(self, number: int) -> Sized:
@@ -95,7 +95,7 @@ class MovedValues:
             return Sized((), lambda i: known)
         name = f"w{self.same(number)}"
         self.wholes[name] = None
-        return Sized((), lambda i: Whole(name))
+        return Sized((), lambda i: WholeNumber(name))
 
 
 def _attributes(node: Node, shape: Shape) -> dict[str, Any]:

@@ -14,28 +14,28 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hlotool.ops import OPS
-from hlotool.ops.index_maps import ZERO, Condition, Number, Read, Sized, Whole, elementwise_map, whole
+from hlotool.ops.index_maps import ZERO, Condition, Read, Scalar, Sized, WholeNumber, elementwise_map, whole
 from hlotool.passes.rewrite_rules import RewriteRule, constant_text, names_in, operands_of_rule, parts, tree_of
 from hlotool.proof.queries import NoSort
 
 _LIST = re.compile(r"[\[{](.*)[\]}]", re.S)
 _RANGE = re.compile(r"\[([^\]]*)\]")
 _SIZE = re.compile(r"(?<![A-Za-z])[A-Z](?![A-Za-z])")
-_RELATIONS = {ast.LtE: lambda a, b: b.at_least(a), ast.GtE: lambda a, b: a.at_least(b), ast.Lt: Whole.below,
-              ast.Gt: lambda a, b: b.below(a), ast.Eq: Whole.equals}
+_RELATIONS = {ast.LtE: lambda a, b: b.at_least(a), ast.GtE: lambda a, b: a.at_least(b), ast.Lt: WholeNumber.below,
+              ast.Gt: lambda a, b: b.below(a), ast.Eq: WholeNumber.equals}
 _INDEX = "s32"
 
 
 class _Range(NamedTuple):
-    start: Whole
-    limit: Whole
-    stride: Whole
+    start: WholeNumber
+    limit: WholeNumber
+    stride: WholeNumber
 
 
 class _Edge(NamedTuple):
-    low: Whole
-    high: Whole
-    interior: Whole
+    low: WholeNumber
+    high: WholeNumber
+    interior: WholeNumber
 
 
 class _Edges(NamedTuple):
@@ -76,23 +76,23 @@ def conditions_of(where: str) -> list[Condition]:
     return found
 
 
-def whole_of(text: str) -> Whole:
+def whole_of(text: str) -> WholeNumber:
     """Return an expression of sizes as a term."""
     return _whole(tree_of(text.strip()))
 
 
-def _whole(node: ast.expr) -> Whole:
+def _whole(node: ast.expr) -> WholeNumber:
     match node:
         case ast.Constant(int(value)):
             return whole(value)
         case ast.Name(name):
-            return Whole(name)
+            return WholeNumber(name)
         case ast.UnaryOp(ast.USub(), inner):
             number = _whole(inner)
-            return whole(-number.value) if number.value is not None else Whole(f"(- {number.text})")
+            return whole(-number.value) if number.value is not None else WholeNumber(f"(- {number.text})")
         case ast.BinOp(left, operator, right):
-            operators = {ast.Add: Whole.__add__, ast.Sub: Whole.__sub__, ast.Mult: Whole.__mul__,
-                         ast.FloorDiv: Whole.__floordiv__}
+            operators = {ast.Add: WholeNumber.__add__, ast.Sub: WholeNumber.__sub__, ast.Mult: WholeNumber.__mul__,
+                         ast.FloorDiv: WholeNumber.__floordiv__}
             return operators[type(operator)](_whole(left), _whole(right))
     raise ValueError(f"{ast.unparse(node)} is no number")
 
@@ -103,9 +103,9 @@ def _operands(rule: RewriteRule) -> Mapping[str, Sized]:
     return {name: _operand(name, tuple(map(whole_of, dims)), kind) for name, dims, kind in operands_of_rule(rule)}
 
 
-def _operand(name: str, dims: tuple[Whole, ...], kind: str) -> Sized:
+def _operand(name: str, dims: tuple[WholeNumber, ...], kind: str) -> Sized:
     if kind == _INDEX:
-        return Sized(dims, lambda i: Whole(name))
+        return Sized(dims, lambda i: WholeNumber(name))
     return Sized(dims, lambda i: Read(name, i, kind))
 
 
@@ -118,7 +118,7 @@ def _side(node: ast.expr, operands: Mapping[str, Sized]) -> Sized:
     if isinstance(node, ast.Name) and node.id in operands:
         return operands[node.id]
     if (constant := constant_text(node)) is not None:
-        return Sized((), lambda i: Number(constant))
+        return Sized((), lambda i: Scalar(constant))
     opcode, inner, keywords = parts(node)
     if opcode == "scalar":
         return _side(inner[0], operands)
@@ -126,7 +126,7 @@ def _side(node: ast.expr, operands: Mapping[str, Sized]) -> Sized:
     record = OPS.get(opcode)
     attributes = {name: _attribute(name, text) for name, text in keywords.items()}
     if record is None and opcode.startswith("reduce-"):
-        start = Sized((), lambda i: Number("0"))
+        start = Sized((), lambda i: Scalar("0"))
         return _mapped("reduce", given[0], start, fold=opcode.removeprefix("reduce-"), **attributes)
     if record is None or "to" in keywords:
         raise NoSort(opcode)
@@ -155,5 +155,5 @@ def _attribute(name: str, text: str) -> Any:
     return int(text) if text.lstrip("-").isdigit() else text
 
 
-def _plain(text: str) -> int | Whole:
+def _plain(text: str) -> int | WholeNumber:
     return int(text) if text.strip().isdigit() else whole_of(text)

@@ -118,14 +118,14 @@ def test_the_whole_record():
 
 @pytest.mark.skipif(not os.environ.get("HLOTOOL_NIGHTLY"), reason="20 seconds: HLOTOOL_NIGHTLY=1")
 def test_no_rule_needs_many_questions():
-    from hlotool.proof import Domain, IndexProof, IndexQuery, NoSort, sides_of
+    from hlotool.proof import IndexProof, IndexQuery, NoSort, NumberDomain, sides_of
 
     for rule in shape_rules():
         try:
             sides = sides_of(rule)
         except NoSort:
             continue
-        query = IndexQuery(Domain.ANY, sides.given, sides.wholes)
+        query = IndexQuery(NumberDomain.ANY, sides.given, sides.wholes)
         IndexProof(query).arrays(sides.before, sides.after)
         assert query.left > 150, rule.key
 

@@ -58,7 +58,7 @@ VALUES = [
         ("kernel_input_feature_dimension", 2), ("kernel_output_feature_dimension", 3),
         ("kernel_spatial_dimensions", (0, 1)), ("output_batch_dimension", 0), ("output_feature_dimension", 3),
         ("output_spatial_dimensions", (2, 1)))),
-    mlir.DialectAttribute("sdy", "sharding", (("", mlir.Body('@mesh, [{"x"}, {?}]')),)),
+    mlir.DialectAttribute("sdy", "sharding", (("", mlir.Bracketed('@mesh, [{"x"}, {?}]')),)),
     mlir.TextAttribute("affine_map<(d0) -> (d0)>"), mlir.FileLocation("f", 1, 2),
     mlir.TypeAttribute(mlir.TensorType(None, F32)), mlir.TypeAttribute(mlir.NoneType()),
     mlir.TypeAttribute(mlir.VectorType((2, 4), F32, (False, True))),
@@ -69,7 +69,7 @@ VALUES = [
     mlir.TypeAttribute(mlir.TensorType((None, 2), F32, mlir.DialectAttribute(
         "stablehlo", "bounds", (("", 4), ("", "?"))))) ,
     mlir.TypeAttribute(mlir.TensorType((2,), mlir.DialectType("quant", "uniform", (
-        ("", mlir.Body("i8:f32, 0.1")),)))),
+        ("", mlir.Bracketed("i8:f32, 0.1")),)))),
 ]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from hlotool.execution import Program, evaluate_program
 from hlotool.ops import OPS
-from hlotool.ops.index_maps import Choice, Count, Fold, Function, Number, Read, Sized, whole
+from hlotool.ops.index_maps import Count, Folded, Mapped, Read, Scalar, Selected, Sized, whole
 from hlotool.passes.read import parse
 from hlotool.passes.rewrite_rules import number_of, operands_of_rule, shape_rules, sized_module_text
 from hlotool.proof.rule_sides import RewriteRule, sides_of
@@ -23,18 +23,18 @@ def value(element, arrays):
             index = tuple(p.value for p in places)
             assert None not in index and all(0 <= p < n for p, n in zip(index, arrays[name].shape, strict=True))
             return arrays[name][index]
-        case Number(text):
+        case Scalar(text):
             return float(text) if text not in ("true", "false") else text == "true"
         case Count(place):
             return place.value
-        case Choice():
+        case Selected():
             raise AssertionError(f"{element.when} is not decided")
-        case Fold(opcode, sizes, body, start):
+        case Folded(opcode, sizes, body, start):
             found = value(start, arrays)
             for index in itertools.product(*(range(n.value) for n in sizes)):
                 found = getattr(np, opcode)(found, value(body(tuple(map(whole, index))), arrays))
             return found
-        case Function(opcode, operands, _):
+        case Mapped(opcode, operands, _):
             return OPS[opcode].evaluate(*(np.asarray(value(o, arrays)) for o in operands))
 
 
