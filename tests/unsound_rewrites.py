@@ -90,7 +90,7 @@ UNSOUND = {
         "ROOT d = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3}",
         "m = s32[] constant(7)\nz = s32[] constant(0)\nj = s32[] clamp(z, i, m)\no = f32[] constant(0)\n"
         "p = f32[10] pad(x, o), padding=0_2\nROOT d = f32[3] dynamic-slice(p, j), dynamic_slice_sizes={3}",
-        "x = f32[8] parameter(0)\ni = s32[] parameter(1)\n", ("d",)),
+        "x = f32[8] parameter(0)\ni = s32[] parameter(1)\n", ("d", "m")),
     "updates that overlap, in another order": Pair(
         "a = f32[8] dynamic-update-slice(x, u, i)\nROOT d = f32[8] dynamic-update-slice(a, v, j)",
         "a = f32[8] dynamic-update-slice(x, v, j)\nROOT d = f32[8] dynamic-update-slice(a, u, i)",
@@ -242,7 +242,7 @@ UNSOUND = {
         "p = f32[9] pad(x, c), padding=0_1\nd = f32[9] dynamic-update-slice(p, u, j)\nROOT e = f32[8] slice(d), "
         "slice={[0:8]}",
         "x = f32[8] parameter(0)\nu = f32[3] parameter(1)\ni = s32[] parameter(2)\n",
-        named=("e", "d")),
+        named=("e", "d", "m")),
     "a loop unrolled once too few": Pair(
         "z = s32[] constant(0)\nt = (s32[], f32[4]) tuple(z, x)\nw = (s32[], f32[4]) while(t), condition=cond1, "
         "body=body1\nROOT g = f32[4] get-tuple-element(w), index=1",

@@ -19,7 +19,7 @@ _VERBS = {"are": "is", "have": "has", "give": "gives", "take": "takes", "need": 
           "match": "matches", "do": "does", "were": "was"}
 #: a 1 that counts: no part of a shape, a range, a name or a larger number
 _ONE = re.compile(
-    r"(there are )?(?<!of )(?<![\w.,:/=+\-\[\]{}()<>#%'\"])1 ((?:[a-z]+ )?)("
+    r"(there are )?(?<![\w.,:/=+\-\[\]{}()<>#%'\"])1 ((?:[a-z]+ )?)("
     + "|".join(sorted(_NOUNS, key=len, reverse=True)) + r")\b(?: (" + "|".join(_VERBS) + r")\b)?")
 
 

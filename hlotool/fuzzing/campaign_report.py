@@ -59,8 +59,9 @@ def _bundle(found: FindingClass, folder: str | None) -> str | None:
 
 def campaign_text(tally: Tally) -> str:
     """A few lines about a campaign, and some about each class."""
+    classes = agreed(f"{len(tally.classes)} classes of findings")
     lines = [f"{tally.programs} programs in {tally.seconds:.0f} s "
-             f"({tally.programs / max(tally.seconds, 1e-9):.1f} a second), {len(tally.classes)} classes of findings"]
+             f"({tally.programs / max(tally.seconds, 1e-9):.1f} a second), {classes}"]
     lines += _listed("drawn", tally.drawn)
     lines += _listed("of them", tally.outcomes)
     for found in in_order(tally):
@@ -72,7 +73,7 @@ def campaign_text(tally: Tally) -> str:
         lines.append(f"{len(tally.lost)} batches ended their process: {tally.lost[0]}")
     if tally.is_interrupted:
         lines.append("interrupted: what was found until then")
-    return "\n".join(agreed(visible(line)) for line in lines)
+    return "\n".join(visible(line) for line in lines)
 
 
 def _listed(what: str, counts: Any) -> list[str]:
@@ -84,7 +85,8 @@ def _listed(what: str, counts: Any) -> list[str]:
 def _class_lines(found: FindingClass) -> Iterator[str]:
     best = found.best
     whose = "hlotool's own: " if found.is_ours else ""
-    yield f"{found.name}: {whose}seen {found.followed + found.likely} times, {best.instructions} instructions"
+    seen = agreed(f"seen {found.followed + found.likely} times, {best.instructions} instructions")
+    yield f"{found.name}: {whose}{seen}"
     facts = {"rule": best.rule, "pass": best.guilty_pass, "operations": ", ".join(best.opcodes), "known": best.known,
              "said": best.said, "not small": next((p for p in best.problems if p.startswith("not reduced: ")), "")}
     for name, value in facts.items():

@@ -39,7 +39,7 @@ _RESULT_NAME = re.compile(r"(%[\w$.\-]+)(?::(\d+))?", re.ASCII)
 #: statement: no location, comma or the like that goes on with the operation
 _LINE = re.compile(rf"(?:(%[\w$.\-:, %]*+)= )?+([A-Za-z\"][^\n]*+){_BLANK}(?=[%}}^\"]|(?!loc\b)[A-Za-z]|\Z)", re.ASCII)
 _NAMES = re.compile(r"(%[\w$.\-]++(?:#\d++)?+)", re.ASCII)
-_STATEMENT_LINE = re.compile(r"^[^\S\n]*(?:%[\w$.\-]+(?::\d+)?(?:,[^\n=]*)?\s*=|\"[\w.\-]+\"\(|[a-z_]+\.[a-z_]\w*|"
+_STATEMENT_LINE = re.compile(r"^[^\S\n]*(?:%[\w$.\-]+(?::\d+)?(?:,[^\n=]*+)?\s*+=|\"[\w.\-]+\"\(|[a-z_]+\.[a-z_]\w*|"
                              r"(?:return|call|module)\b|\}|\^\w+)", re.M | re.ASCII)
 _BRACKET_OR_STRING = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|//[^\n]*|[{}()\[\]]')
 

@@ -15,7 +15,7 @@ from hlotool.distributed import Partition, Version
 from hlotool.execution import OutOfTime
 from hlotool.ir import dtype_of_numpy
 from hlotool.ir.arrays import Array, np
-from hlotool.numerics import Evidence, Judgement, Kind, computed
+from hlotool.numerics import Evidence, Judgement, Kind
 
 #: the share of an error that the two programs may differ by at higher precision
 _EXACT = 1e-3
@@ -56,6 +56,6 @@ class PartsEvidence:
     def _shadow(self) -> list[list[Version]] | None:
         """The whole results that the devices make at higher precision; None where they make none."""
         try:
-            return self.partition.made(computed(self.partition.part, self.partition.given(self.row), "shadow"))
+            return self.partition.made(Evidence(self.partition.part, self.partition.given(self.row)).results("shadow"))
         except (HloError, OutOfTime):
             return None

@@ -32,7 +32,7 @@ _COMPUTE: dict[type[ast.operator], Callable[[int, int], int]] = {
 _CONSTANTS = {"inf", "nan", "true", "false"}
 #: a size in an attribute, and what is computed of numbers
 _SIZE = re.compile(r"(?<![A-Za-z])[A-Z](?![A-Za-z])")
-_COMPUTED = re.compile(r"[\d()+*/-]*(?:[()+*/]|\d-)[\d()+*/-]*")
+_COMPUTED = re.compile(r"(?<![\d()+*/-])(?:[\d-]*+[()+*/][\d()+*/-]*+|-*+\d++-[\d-]*+)")
 #: an operand of a rule for all sizes
 _OPERAND = re.compile(r"(\w)\[([^\]]*)\](?::(\w+))?")
 

@@ -160,7 +160,7 @@ def test_bytes_that_are_no_text(tmp_path: pathlib.Path) -> None:
     marked_bytes = marked.encode("utf-8", "surrogateescape")
     assert child("convert", "-", stdin=marked_bytes).returncode == 0
     mlir = child("convert", "-", stdin=b"module @m { func.func @main() { return \xff } }")
-    assert mlir.returncode == 2 and b"error[X201]" in mlir.stderr
+    assert mlir.returncode == 2 and b"error[P202]" in mlir.stderr
     text = b"HloModule m\nENTRY e { ROOT a = f32[\xff\xfe] parameter(0) }\n"
     bad = child("lint", "-", stdin=text, PYTHONIOENCODING="ascii")
     assert bad.returncode == 1 and b"error[" in bad.stdout and b"Traceback" not in bad.stderr

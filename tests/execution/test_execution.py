@@ -289,7 +289,7 @@ ENTRY e {
   ROOT c = f32[] conditional(i, a, a), branch_computations={meet, leave}
 }"""
     program = Program(hlotool.parse(text))
-    with pytest.raises(HloError, match="device 0 for all-reduce s of devices 0, 1; device 1 at the end"):
+    with pytest.raises(HloError, match="device 0 at all-reduce s, for device 1; device 1 at the end of the program"):
         run_program(program, [[np.float32(1)], [np.float32(2)]], "reference")
 
 

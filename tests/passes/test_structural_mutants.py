@@ -1,6 +1,6 @@
 """Structural mutants: lint is never clean where XLA refuses, and gives no error where XLA compiles, but for classes.
 
-Each class is argued in the manual (checking.md, "Where hlotool and XLA differ"). The quick test asks XLA's parser about
+Each class is argued in the manual (evidence.md, "lint and XLA"). The quick test asks XLA's parser about
 mutants of the samples; the nightly one its CPU compiler about mutants of the corpus: HLOTOOL_MUTANTS=20000 of the seed
 HLOTOOL_SEED.
 """
@@ -24,7 +24,7 @@ from hlotool.passes.verify import verify_as_read
 
 _ROOT = Path(__file__).parents[2]
 _CORPUS = _ROOT.parent / "shared" / "corpus" / "modules"
-_MANUAL = _ROOT / "hlotool" / "docs" / "checking.md"
+_MANUAL = _ROOT / "hlotool" / "docs" / "evidence.md"
 
 
 @dataclass(frozen=True)

@@ -339,7 +339,7 @@ def test_the_ends_of_a_tolerance_are_within_it(tolerance: Tolerance, kind: Kind)
 def test_a_finding_names_its_device_where_there_are_others(device: int, value: str, where: str) -> None:
     judgement = Tolerance().judge(np.float32([1]), np.float32([2]))
     found = Finding("pjrt:cpu", "reference", 2, device, "random", 0, judgement, "reference", "why", value)
-    assert str(found).startswith(f"{where}, plain arguments: ")
+    assert str(found).startswith(f"{where}, random arguments: ")
 
 
 def test_the_first_set_alone_may_take_longer_than_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:

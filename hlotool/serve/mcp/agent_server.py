@@ -122,9 +122,9 @@ async def _note_progress(context: Any, limit: float) -> None:
     """Tell an agent that asked for it how many seconds its question has taken, until this is cancelled."""
     begin = asyncio.get_running_loop().time()
     while True:
-        await asyncio.sleep(TICK)
         gone = asyncio.get_running_loop().time() - begin
         await context.report_progress(round(gone, 1), None, f"{gone:.0f} s; an answer may take {limit:g} s")
+        await asyncio.sleep(TICK)
 
 
 def _refuse_unknown_arguments(tool: Any) -> None:
