@@ -90,10 +90,11 @@ def blame_pair(left: Program, right: Program, arguments: Rows, *, seconds: float
     if wrong is None:
         return None
     search = _Search(left, right, arguments, evidence, known, own, started + seconds)
-    found = search.by_structure()
-    found = found if found is not None else search.by_values()
-    if found is None:
-        found = search.by_edits(*wrong)
+    with np.errstate(all="ignore"):  # infinities and NaN are values like others
+        found = search.by_structure()
+        found = found if found is not None else search.by_values()
+        if found is None:
+            found = search.by_edits(*wrong)
     found.seconds = work_time() - started
     return found
 
