@@ -2,7 +2,8 @@
 
 `builtin_values.py` holds what is a value (`from hlotool import mlir; mlir.TensorType((2,), mlir.FloatType("f32"))`),
 `operations.py` what has an identity: operations, regions, blocks and SSA values. `generic_text` writes a program in the
-form that every reader of MLIR takes, whatever its dialects; `value_text` writes a type, an attribute or a location.
+form that every reader of MLIR takes, whatever its dialects; `value_text` writes a type, an attribute or a location;
+`text_printer.py` has what all printers share.
 
 `read_bytecode` reads MLIR's bytecode (`byte_cursor.py`, `value_codec.py`, `builtin_codec.py`, `value_table.py`).
 `read_stablehlo_artifact` reads StableHLO's portable artifacts, which are bytecode of VHLO (`vhlo_codec.py`,

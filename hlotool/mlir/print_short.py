@@ -8,7 +8,7 @@ spaces stand. Values are named as MLIR names them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from hlotool.grammars import (
@@ -25,11 +25,10 @@ from hlotool.grammars import (
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.defined_attributes import is_left_out
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue
-from hlotool.mlir.print_generic import resources_text
 from hlotool.mlir.short_forms import BLOCK_NAMES, FULL_NAMES, RESULT_NAMES, is_applied
-from hlotool.mlir.value_text import quoted, symbol, value_text
+from hlotool.mlir.text_printer import TextPrinter, Work, type_of
+from hlotool.mlir.value_text import quoted, symbol
 
-_Work: TypeAlias = Iterator[Any]
 _Write: TypeAlias = "Callable[[_OperationForm], str]"
 _BEFORE = frozenset(")],")
 _TIGHT = frozenset("([")
@@ -41,9 +40,9 @@ def short_text(operation: Operation, *, locations: bool = False) -> str:
     >>> print(short_text(Operation("x.y", (), [mlir.IndexType()], attributes={"a": mlir.UNIT})), end="")
     %0 = "x.y"() {a} : () -> index
     """
-    printer = _ShortPrinter(locations)
-    printer.write(operation)
-    return "".join([*printer.out, *printer.aliases, *resources_text(operation)])
+    printer, names = _ShortPrinter(locations), _Names()
+    printer.name_results(operation, names)
+    return printer.written(printer.operation(operation, "", names, "builtin"), operation)
 
 
 class _NotShort(Exception):
@@ -71,29 +70,8 @@ class _Names:
         return f"%{found}"
 
 
-class _ShortPrinter:
+class _ShortPrinter(TextPrinter):
     """Writes one text."""
-
-    def __init__(self, locations: bool) -> None:
-        self.out: list[str] = []
-        self.aliases: list[str] = []
-        self.locations = locations
-        self.names: dict[SsaValue, str] = {}
-        self.blocks: dict[Block, str] = {}
-        self.texts: dict[Any, str] = {}
-        self.places: dict[Any, str] = {mlir.UNKNOWN: "unknown"}
-
-    def write(self, outermost: Operation) -> None:
-        """Write an operation; what is inside of regions waits on a list, for which Python's stack may be too small."""
-        names = _Names()
-        self.name_results(outermost, names)
-        waiting: list[_Work] = [self.operation(outermost, "", names, "builtin")]
-        while waiting:
-            inner = next(waiting[-1], None)
-            if inner is None:
-                waiting.pop()
-            else:
-                waiting.append(inner)
 
     # Names
 
@@ -141,7 +119,7 @@ class _ShortPrinter:
 
     # Operations
 
-    def operation(self, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
+    def operation(self, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
         out = self.out
         out.append(indent + self.bound(operation))
         own = _OWN.get(operation.name)
@@ -156,7 +134,7 @@ class _ShortPrinter:
             yield from self.generic(operation, indent, names)
         out.append(f"{self.place(operation.location)}\n")
 
-    def by_form(self, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
+    def by_form(self, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
         part = _forms().get(operation.name)
         if part is None or operation.successors:
             raise _NotShort
@@ -171,7 +149,7 @@ class _ShortPrinter:
             yield self.braced(operation, region, indent, names, form.region_begin)
             self.out.append(piece)
 
-    def braced(self, operation: Operation, region: Region, indent: str, names: _Names, is_named: bool = True) -> _Work:
+    def braced(self, operation: Operation, region: Region, indent: str, names: _Names, is_named: bool = True) -> Work:
         """A region between its braces; the arguments of its entry are named in front of it, or in its label."""
         inner = names.inner()
         self.name_region(operation, region, inner)
@@ -179,7 +157,7 @@ class _ShortPrinter:
         yield self.region(operation, region, indent, inner, not is_named)
         self.out.append(f"{indent}}}")
 
-    def region(self, operation: Operation, region: Region, indent: str, names: _Names, labels: bool) -> _Work:
+    def region(self, operation: Operation, region: Region, indent: str, names: _Names, labels: bool) -> Work:
         dialect = operation.dialect if operation.name in ("func.func", "builtin.module") else ""
         inside = indent + "  "
         for number, block in enumerate(region.blocks):
@@ -190,52 +168,15 @@ class _ShortPrinter:
             for inner in block.operations:
                 yield self.operation(inner, inside, names, dialect)
 
-    def arguments(self, block: Block) -> str:
-        return ", ".join([f"{self.names[a]}: {self.text(a.type)}{self.place(a.location)}" for a in block.arguments])
-
-    def generic(self, operation: Operation, indent: str, names: _Names) -> _Work:
-        out = self.out
-        out.append(f"{quoted(operation.name)}({', '.join([self.names[o] for o in operation.operands])})")
-        if operation.successors:
-            out.append(f"[{', '.join([self.blocks[b] for b in operation.successors])}]")
-        if operation.properties:
-            out.append(f" <{self.dictionary(operation.properties)}>")
+    def generic(self, operation: Operation, indent: str, names: _Names) -> Work:
+        self.begin_generic(operation)
         for number, region in enumerate(operation.regions):
-            out.append(", " if number else " (")
+            self.out.append(", " if number else " (")
             yield self.braced(operation, region, indent, names, is_named=False)
-        if operation.regions:
-            out.append(")")
-        if operation.attributes:
-            out.append(f" {self.dictionary(operation.attributes)}")
-        out.append(f" : {self.text(type_of(operation))}")
-
-    # Values
+        self.end_generic(operation)
 
     def dictionary(self, entries: dict[str, Any]) -> str:
-        return self.text(mlir.DictionaryAttribute(tuple(sorted(entries.items()))))
-
-    def text(self, value: Any) -> str:
-        known = self.texts.get(value)
-        if known is None:
-            known = self.texts[value] = value_text(value, self.alias)
-        return known
-
-    def place(self, location: Any) -> str:
-        return f" loc({self.alias(location)})" if self.locations else ""
-
-    def alias(self, location: Any) -> str:
-        """The name of a location, which the end of the text defines."""
-        known = self.places.get(location)
-        if known is None:
-            body = value_text(location, self.alias)
-            known = self.places[location] = f"#loc{len(self.places)}"
-            self.aliases.append(f"{known} = {body}\n")
-        return known
-
-
-def type_of(operation: Operation) -> mlir.FunctionType:
-    """Return the types of operands and results as a function's."""
-    return mlir.FunctionType(tuple([o.type for o in operation.operands]), tuple([r.type for r in operation.results]))
+        return super().dictionary(dict(sorted(entries.items())))
 
 
 def spelled_name(name: str, dialect: str) -> str:
@@ -622,7 +563,7 @@ def _said_in_words(printer: _ShortPrinter, operation: Operation, *said: str) -> 
     return f" attributes {printer.dictionary(rest)}" if rest else ""
 
 
-def _module(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
+def _module(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
     name = operation.attribute("sym_name")
     if len(operation.regions) != 1 or len(operation.regions[0].blocks) != 1 or operation.operands or operation.results:
         raise _NotShort
@@ -631,7 +572,7 @@ def _module(printer: _ShortPrinter, operation: Operation, indent: str, names: _N
     yield printer.braced(operation, operation.regions[0], indent, names)
 
 
-def _function(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
+def _function(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
     name, visibility, type = [operation.attribute(n) for n in ("sym_name", "sym_visibility", "function_type")]
     if not isinstance(name, mlir.StringAttribute) or not isinstance(type, mlir.TypeAttribute) or not isinstance(
             type.type, mlir.FunctionType) or len(operation.regions) != 1:
@@ -674,7 +615,7 @@ def _dictionaries(printer: _ShortPrinter, given: Any, count: int) -> list[str]:
     return [f" {printer.text(d)}" if _expect(d, mlir.DictionaryAttribute).entries else "" for d in given.members]
 
 
-def _while(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
+def _while(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
     if len(operation.regions) != 2 or any(len(r.blocks) != 1 for r in operation.regions) or [
             r.type for r in operation.results] != [o.type for o in operation.operands]:
         raise _NotShort
@@ -693,7 +634,7 @@ def _while(printer: _ShortPrinter, operation: Operation, indent: str, names: _Na
     yield printer.braced(operation, operation.regions[1], indent, names)
 
 
-def _reduce(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
+def _reduce(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
     count, dimensions = len(operation.operands) // 2, operation.attribute("dimensions")
     if len(operation.operands) % 2 or not isinstance(dimensions, mlir.DenseArrayAttribute) \
             or len(operation.regions) != 1 or len(operation.regions[0].blocks) != 1:
@@ -731,7 +672,7 @@ def _applied(operation: Operation, block: Block) -> str:
     return inner.name if is_plain else ""
 
 
-def _manual(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
+def _manual(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
     if len(operation.regions) != 1 or len(operation.regions[0].blocks) != 1:
         raise _NotShort
     is_manual = operation.name == "sdy.manual_computation"
@@ -751,7 +692,7 @@ def _manual(printer: _ShortPrinter, operation: Operation, indent: str, names: _N
     printer.out.append(f" : {printer.text(type_of(operation))}")
 
 
-def _scan(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
+def _scan(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
     form = _OperationForm(printer, operation)
     carried: tuple[int, ...] = _expect(form.attribute("operandSegmentSizes"), mlir.DenseArrayAttribute).values
     if len(carried) != 2 or sum(carried) != len(form.names) or len(operation.regions) != 1:
@@ -764,12 +705,12 @@ def _scan(printer: _ShortPrinter, operation: Operation, indent: str, names: _Nam
     printer.out.append(f" : {printer.text(type_of(operation))}")
 
 
-def _no_form(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> _Work:
+def _no_form(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
     raise _NotShort
     yield
 
 
-_OWN: dict[str, Callable[[_ShortPrinter, Operation, str, _Names, str], _Work]] = {
+_OWN: dict[str, Callable[[_ShortPrinter, Operation, str, _Names, str], Work]] = {
     "builtin.module": _module, "func.func": _function, "stablehlo.while": _while, "stablehlo.reduce": _reduce,
     "sdy.manual_computation": _manual, "sdy.named_computation": _manual, "chlo.scan": _scan,
     "func.call_indirect": _no_form,

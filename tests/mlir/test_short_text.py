@@ -8,7 +8,7 @@ from test_read_text import CORPUS, CRASHES, FORMS, NIGHTLY, bindings_text, conte
 
 from hlotool import mlir
 from hlotool.diagnostics import HloError
-from hlotool.mlir import read_program, short_text
+from hlotool.mlir import generic_text, read_program, short_text
 
 
 def bindings_print(text: str) -> str:
@@ -84,3 +84,13 @@ def test_the_text_of_an_artifact_is_the_program_of_its_bytes(path: pathlib.Path)
     except HloError as error:
         pytest.skip(str(error))
     assert short_text(artifact) == short_text(read_program(path.read_text("utf-8")))
+
+
+@pytest.mark.parametrize("text_of", [short_text, generic_text])
+def test_locations_may_be_nested_deeper_than_calls(text_of):
+    location = mlir.UNKNOWN
+    for number in range(5000):
+        location = mlir.NameLocation(f"n{number}", location)
+    lines = text_of(mlir.Operation("x.y", (), location=location), locations=True).splitlines()
+    assert lines[0].endswith("loc(#loc5000)") and lines[1:3] == ['#loc1 = loc("n0")', '#loc2 = loc("n1"(#loc1))']
+    assert len(lines) == 5001
