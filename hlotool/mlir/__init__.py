@@ -17,67 +17,75 @@ surrounds operations, `text_operations.py` one operation, `text_values.py` types
 prints a program as MLIR prints it.
 """
 
-from hlotool.mlir.artifacts import (
-    artifact_dialects,
-    artifact_version,
-    read_stablehlo_artifact,
-    read_vhlo,
-    write_stablehlo_artifact,
-)
-from hlotool.mlir.builtin_values import (
-    LOCATIONS,
-    TYPES,
-    UNIT,
-    UNKNOWN,
-    AnyAttribute,
-    AnyType,
-    ArrayAttribute,
-    Bracketed,
-    CallLocation,
-    ComplexType,
-    DenseArrayAttribute,
-    DenseAttribute,
-    DenseResourceAttribute,
-    DenseStringsAttribute,
-    DialectAttribute,
-    DialectType,
-    DictionaryAttribute,
-    FileLocation,
-    FloatAttribute,
-    FloatType,
-    FunctionType,
-    FusedLocation,
-    IndexType,
-    IntegerAttribute,
-    IntegerType,
-    Location,
-    MemRefType,
-    NameLocation,
-    NoneType,
-    SparseAttribute,
-    StringAttribute,
-    SymbolAttribute,
-    TensorType,
-    TextAttribute,
-    TextType,
-    TupleType,
-    TypeAttribute,
-    UnitAttribute,
-    UnknownLocation,
-    VectorType,
-)
-from hlotool.mlir.bytecode_reader import Bytecode, Dialect, is_bytecode, read_bytecode, read_producer
-from hlotool.mlir.bytecode_writer import write_bytecode
-from hlotool.mlir.codes import TOO_NEW
-from hlotool.mlir.float_text import float_bits, float_text, float_value, float_width
-from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
-from hlotool.mlir.print_generic import generic_text
-from hlotool.mlir.print_short import short_text
-from hlotool.mlir.text_program import read_program, read_recovering
-from hlotool.mlir.value_text import stored_bytes, value_text
-from hlotool.mlir.vhlo_codec import Version
-from hlotool.mlir.vhlo_operations import version_of, version_text
-from hlotool.mlir.vhlo_versions import Requirement, lacking, place_text, requirements
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hlotool.ir import lazily
+
+if TYPE_CHECKING:
+    from hlotool.mlir.artifacts import (
+        artifact_dialects,
+        artifact_version,
+        read_stablehlo_artifact,
+        read_vhlo,
+        write_stablehlo_artifact,
+    )
+    from hlotool.mlir.builtin_values import (
+        LOCATIONS,
+        TYPES,
+        UNIT,
+        UNKNOWN,
+        AnyAttribute,
+        AnyType,
+        ArrayAttribute,
+        Bracketed,
+        CallLocation,
+        ComplexType,
+        DenseArrayAttribute,
+        DenseAttribute,
+        DenseResourceAttribute,
+        DenseStringsAttribute,
+        DialectAttribute,
+        DialectType,
+        DictionaryAttribute,
+        FileLocation,
+        FloatAttribute,
+        FloatType,
+        FunctionType,
+        FusedLocation,
+        IndexType,
+        IntegerAttribute,
+        IntegerType,
+        Location,
+        MemRefType,
+        NameLocation,
+        NoneType,
+        SparseAttribute,
+        StringAttribute,
+        SymbolAttribute,
+        TensorType,
+        TextAttribute,
+        TextType,
+        TupleType,
+        TypeAttribute,
+        UnitAttribute,
+        UnknownLocation,
+        VectorType,
+    )
+    from hlotool.mlir.byte_cursor import is_bytecode
+    from hlotool.mlir.bytecode_reader import Bytecode, Dialect, read_bytecode, read_producer
+    from hlotool.mlir.bytecode_writer import write_bytecode
+    from hlotool.mlir.codes import TOO_NEW
+    from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
+    from hlotool.mlir.print_floats import float_bits, float_text, float_value, float_width
+    from hlotool.mlir.print_generic import generic_text
+    from hlotool.mlir.print_short import short_text
+    from hlotool.mlir.print_values import stored_bytes, value_text
+    from hlotool.mlir.text_program import read_program, read_recovering
+    from hlotool.mlir.vhlo_codec import Version
+    from hlotool.mlir.vhlo_operations import version_of, version_text
+    from hlotool.mlir.vhlo_versions import Requirement, lacking, place_text, requirements
 
 __all__ = [
     "LOCATIONS", "TOO_NEW", "TYPES", "UNIT", "UNKNOWN", "AnyAttribute", "AnyType", "ArrayAttribute", "Block",
@@ -93,3 +101,28 @@ __all__ = [
     "stored_bytes", "value_text", "version_of", "version_text", "walk", "write_bytecode",
     "write_stablehlo_artifact",
 ]
+
+__getattr__ = lazily(__name__, {
+    "artifacts": ("artifact_dialects", "artifact_version", "read_stablehlo_artifact", "read_vhlo",
+        "write_stablehlo_artifact"),
+    "builtin_values": ("LOCATIONS", "TYPES", "UNIT", "UNKNOWN", "AnyAttribute", "AnyType", "ArrayAttribute",
+        "Bracketed", "CallLocation", "ComplexType", "DenseArrayAttribute", "DenseAttribute",
+        "DenseResourceAttribute", "DenseStringsAttribute", "DialectAttribute", "DialectType", "DictionaryAttribute",
+        "FileLocation", "FloatAttribute", "FloatType", "FunctionType", "FusedLocation", "IndexType",
+        "IntegerAttribute", "IntegerType", "Location", "MemRefType", "NameLocation", "NoneType", "SparseAttribute",
+        "StringAttribute", "SymbolAttribute", "TensorType", "TextAttribute", "TextType", "TupleType",
+        "TypeAttribute", "UnitAttribute", "UnknownLocation", "VectorType"),
+    "byte_cursor": ("is_bytecode",),
+    "bytecode_reader": ("Bytecode", "Dialect", "read_bytecode", "read_producer"),
+    "bytecode_writer": ("write_bytecode",),
+    "codes": ("TOO_NEW",),
+    "print_floats": ("float_bits", "float_text", "float_value", "float_width"),
+    "operations": ("Block", "Operation", "Region", "SsaValue", "walk"),
+    "print_generic": ("generic_text",),
+    "print_short": ("short_text",),
+    "text_program": ("read_program", "read_recovering"),
+    "print_values": ("stored_bytes", "value_text"),
+    "vhlo_codec": ("Version",),
+    "vhlo_operations": ("version_of", "version_text"),
+    "vhlo_versions": ("Requirement", "lacking", "place_text", "requirements"),
+})

@@ -9,6 +9,7 @@ from typing import Any
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir import codes
 from hlotool.mlir.byte_cursor import DamagedError
+from hlotool.mlir.print_values import stored_bytes
 from hlotool.mlir.value_codec import (
     ATTRIBUTE,
     ATTRIBUTES,
@@ -31,7 +32,6 @@ from hlotool.mlir.value_codec import (
     pair_of,
     signed_of,
 )
-from hlotool.mlir.value_text import stored_bytes
 
 _SIGNS = ("", "s", "u")
 _MOST_BITS = 1 << 24

@@ -12,6 +12,11 @@ MAGIC = b"ML\xefR"
 PADDING = 0xCB
 
 
+def is_bytecode(data: bytes) -> bool:
+    """Return True if bytes begin as MLIR bytecode does."""
+    return data[:4] == MAGIC
+
+
 class DamagedError(Exception):
     """Bytes that are no bytecode: the code, the offset in the file, and the fault."""
 

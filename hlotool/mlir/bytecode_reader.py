@@ -59,11 +59,6 @@ def _bare(name: str) -> str:
     return name.rstrip("?")
 
 
-def is_bytecode(data: bytes) -> bool:
-    """Return True if bytes begin as MLIR bytecode does."""
-    return data[:4] == MAGIC
-
-
 def read_bytecode(data: bytes, dialects: Mapping[str, Dialect], filename: str = "<bytes>") -> Bytecode:
     """Return the program of MLIR bytecode, in the dialects that it is written in.
 

@@ -22,8 +22,8 @@ from hlotool.mlir.bytecode_reader import (
     Dialect,
 )
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue
+from hlotool.mlir.print_values import value_text
 from hlotool.mlir.value_codec import Codec, Encoding
-from hlotool.mlir.value_text import value_text
 
 
 def write_bytecode(program: Operation, dialects: Mapping[str, Dialect], producer: str,

@@ -12,9 +12,9 @@ from typing import Any
 
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.codes import BAD_ELEMENTS, BAD_NUMBER
-from hlotool.mlir.float_text import float_bits, float_width
+from hlotool.mlir.print_floats import float_bits, float_width
+from hlotool.mlir.print_values import stored_bytes
 from hlotool.mlir.text_error import TextError
-from hlotool.mlir.value_text import stored_bytes
 
 _STRING = re.compile(r'"([^"\\]*+(?:\\[\s\S][^"\\]*+)*+)"')
 _COMMENT = re.compile(r"//[^\n]*")

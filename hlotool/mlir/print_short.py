@@ -25,9 +25,9 @@ from hlotool.grammars import (
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.defined_attributes import is_left_out
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue
+from hlotool.mlir.print_values import quoted, symbol
 from hlotool.mlir.short_forms import BLOCK_NAMES, FULL_NAMES, RESULT_NAMES, is_applied
 from hlotool.mlir.text_printer import TextPrinter, Work, type_of
-from hlotool.mlir.value_text import quoted, symbol
 
 _Write: TypeAlias = "Callable[[_OperationForm], str]"
 _BEFORE = frozenset(")],")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from hlotool.mlir import builtin_values as mlir
+from hlotool.mlir.print_values import quoted, symbol
 from hlotool.mlir.value_codec import (
     ATTRIBUTE,
     ATTRIBUTES,
@@ -19,7 +20,6 @@ from hlotool.mlir.value_codec import (
     FieldKind,
     ValueSource,
 )
-from hlotool.mlir.value_text import quoted, symbol
 
 #: letters of the factors of a rule; more of them are z_1, z_2 and so on
 _LETTERS = "ijklmnopqrstuvwxyz"
@@ -43,7 +43,8 @@ def _read_optional_number(source: ValueSource, done: list[Any]) -> int | None:
 
 
 def _unwritten(sink: Any, value: Any, done: list[Any]) -> None:
-    raise NotImplementedError("Shardy's attributes are written as texts")
+    """Fail: SHARDY has no numbers to write by, so that each value is written as its text."""
+    raise AssertionError("Shardy's attributes are written as texts")
 
 
 _FLAG = FieldKind(_read_flag, _unwritten)

@@ -9,17 +9,16 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-from hlotool.grammars import Mismatch, Reader, blank_of, terminal
+from hlotool.grammars import Mismatch, Reader, terminal
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.codes import BAD_TYPE, REDEFINED, TYPES_DIFFER
 from hlotool.mlir.defined_attributes import own_attributes
 from hlotool.mlir.elements_text import unescaped
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue
+from hlotool.mlir.print_values import value_text
 from hlotool.mlir.text_error import TextError
-from hlotool.mlir.text_values import I32, I64, ValueBuilder
-from hlotool.mlir.value_text import value_text
+from hlotool.mlir.text_values import BLANK, I32, I64, ValueBuilder
 
-_BLANK = blank_of("stablehlo")
 _ATTRIBUTES: tuple[type, ...] = mlir.AnyAttribute.__args__
 
 
@@ -73,7 +72,7 @@ def _value_reader(text: str, at: int, out: list[Any], builder: Any) -> int:
 
 
 _NAME, _NUMBER = terminal("stablehlo", "VALUE_NAME"), terminal("stablehlo", "RESULT_NUMBER")
-_VALUE = re.compile(rf"({_NAME}){_BLANK}({_NUMBER})?+{_BLANK}", re.ASCII)
+_VALUE = re.compile(rf"({_NAME}){BLANK}({_NUMBER})?+{BLANK}", re.ASCII)
 
 
 class OperationBuilder(ValueBuilder):

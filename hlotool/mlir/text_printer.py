@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.operations import Block, Operation, SsaValue, walk
-from hlotool.mlir.value_text import quoted, value_text
+from hlotool.mlir.print_values import quoted, value_text
 
 #: the printing of an operation or a region, which yields that of each region or operation inside of it
 Work: TypeAlias = Iterator[Any]

@@ -13,7 +13,7 @@ import sys
 from typing import Any, ClassVar
 
 from hlotool.diagnostics import Diagnostic, HloError, Note, Severity, did_you_mean, shortened
-from hlotool.grammars import Mismatch, Reader, blank_of, token_word
+from hlotool.grammars import Mismatch, Reader, token_word
 from hlotool.ir import Source, no_collection
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.codes import BAD_SYNTAX, NESTED, REDEFINED, UNCLOSED, UNDEFINED, UNKNOWN_OPERATION
@@ -22,22 +22,20 @@ from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
 from hlotool.mlir.short_forms import FULL_NAMES, ISOLATED
 from hlotool.mlir.text_error import TextError
 from hlotool.mlir.text_operations import Frame, OperationBuilder, ValueScope, applied_region
-from hlotool.mlir.text_values import Rules
+from hlotool.mlir.text_values import BLANK, Rules, skip
 
 _DEEPEST_REGIONS = 200
 _CALLS = 20_000
 _MOST_ERRORS = 100
 #: characters of a line up to which its form is kept
 _LONGEST_LINE = 5000
-_BLANK = blank_of("stablehlo")
-_skip = re.compile(_BLANK, re.ASCII).match
 _word = re.compile(r"[A-Za-z_][\w$.\-]*", re.ASCII).match
 _RESULTS = re.compile(r"%[\w$.\-]++(?::\d++)?+(?:,\s*%[\w$.\-]++(?::\d++)?+)*+\s*=(?!=)", re.ASCII)
 _is_name = re.compile(r"%[\w$.\-]+", re.ASCII).fullmatch
 _RESULT_NAME = re.compile(r"(%[\w$.\-]+)(?::(\d+))?", re.ASCII)
 #: results and the rest of a line that begins an operation, as printers write them, where what follows begins another
 #: statement: no location, comma or the like that goes on with the operation
-_LINE = re.compile(rf"(?:(%[\w$.\-:, %]*+)= )?+([A-Za-z\"][^\n]*+){_BLANK}(?=[%}}^\"]|(?!loc\b)[A-Za-z]|\Z)", re.ASCII)
+_LINE = re.compile(rf"(?:(%[\w$.\-:, %]*+)= )?+([A-Za-z\"][^\n]*+){BLANK}(?=[%}}^\"]|(?!loc\b)[A-Za-z]|\Z)", re.ASCII)
 _NAMES = re.compile(r"(%[\w$.\-]++(?:#\d++)?+)", re.ASCII)
 _STATEMENT_LINE = re.compile(r"^[^\S\n]*(?:%[\w$.\-]+(?::\d+)?(?:,[^\n=]*+)?\s*+=|\"[\w.\-]+\"\(|[a-z_]+\.[a-z_]\w*|"
                              r"(?:return|call|module)\b|\}|\^\w+)", re.M | re.ASCII)
@@ -45,7 +43,7 @@ _BRACKET_OR_STRING = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|//[^\n]*|[{}()\[\
 
 
 #: a block's label and its arguments, on a line of their own and without locations
-_LABEL_LINE = re.compile(rf"(\^\w++)\(((?:%[\w$.\-]++: tensor<[\w?]*+>(?:, )?)++)\):{_BLANK}", re.ASCII)
+_LABEL_LINE = re.compile(rf"(\^\w++)\(((?:%[\w$.\-]++: tensor<[\w?]*+>(?:, )?)++)\):{BLANK}", re.ASCII)
 _ARGUMENT = re.compile(r"%[\w$.\-]++", re.ASCII)
 
 
@@ -150,7 +148,7 @@ def _read_by_rule(text: str, at: int, out: list[Any], builder: Any) -> int:
     outer, frame = builder.frame, Frame(at)
     builder.frame = frame
     results = _RESULTS.match(text, at)
-    begins = _skip(text, results.end()).end() if results is not None else at  # type: ignore[union-attr]
+    begins = skip(text, results.end()).end() if results is not None else at
     word = _word(text, begins)
     if word is not None:
         frame.name = builder.full_name(word[0], begins)
@@ -256,7 +254,7 @@ class ProgramBuilder(OperationBuilder):
 
     def program(self) -> Operation:
         """Read the whole text."""
-        text, at = self.text, _skip(self.text, 0).end()  # type: ignore[union-attr]
+        text, at = self.text, skip(self.text, 0).end()
         operations: list[Operation] = []
         while at < len(text) and len(self.diagnostics) < _MOST_ERRORS:
             if text.startswith(("#", "!", "{-#"), at):
@@ -266,7 +264,7 @@ class ProgramBuilder(OperationBuilder):
             at = self._statements(text, at, operations)
             if at == before:  # a brace or a label
                 self.report(TextError(BAD_SYNTAX, f"'{text[at]}' belongs to no region", at, at + 1))
-                at = _skip(text, at + 1).end()  # type: ignore[union-attr]
+                at = skip(text, at + 1).end()
         self.close_scope(True, 0)
         if len(operations) == 1 and operations[0].name == "builtin.module":
             return self._with_resources(operations[0])
@@ -290,7 +288,7 @@ class ProgramBuilder(OperationBuilder):
     def region_inside(self, text: str, at: int, region: Region, frame: Frame) -> int:
         """Read what stands between the braces of a region."""
         opened = at
-        at = _skip(text, at + 1).end()  # type: ignore[union-attr]
+        at = skip(text, at + 1).end()
         block: Block | None = None
         if frame.arguments is not None or (not text.startswith(("^", "}"), at)):
             block = Block()
@@ -302,7 +300,7 @@ class ProgramBuilder(OperationBuilder):
         while True:
             first = text[at:at + 1]
             if first == "}":
-                return _skip(text, at + 1).end()  # type: ignore[union-attr]
+                return skip(text, at + 1).end()
             if not first or len(self.diagnostics) >= _MOST_ERRORS:
                 raise TextError(UNCLOSED, "the text ends inside of a region", len(text) - 1, len(text),
                                 help="add '}'", second=("the region begins here", opened, opened + 1))
@@ -455,7 +453,7 @@ class ProgramBuilder(OperationBuilder):
             line = text.find("\n", place, found.start())
             while line >= 0 and depth <= 0:
                 if _STATEMENT_LINE.match(text, line + 1) or not text[line + 1:found.start()].strip():
-                    return _skip(text, line + 1).end()  # type: ignore[union-attr]
+                    return skip(text, line + 1).end()
                 line = text.find("\n", line + 1, found.start())
             place = found.end() if len(sign) > 1 else found.start()
             if sign in "{([":
@@ -465,7 +463,7 @@ class ProgramBuilder(OperationBuilder):
                 if depth < 0 and sign == "}":
                     return found.start()
         line = text.find("\n", place)
-        return len(text) if line < 0 or depth > 0 else _skip(text, line + 1).end()  # type: ignore[union-attr]
+        return len(text) if line < 0 or depth > 0 else skip(text, line + 1).end()
 
     def explained(self, text: str, at: int, error: Mismatch) -> TextError:
         """Return the mistake of a place at which no token fits."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, cast
 
 from hlotool.diagnostics import did_you_mean
 from hlotool.grammars import Descent, Mismatch, Reader, blank_of
@@ -11,27 +12,28 @@ from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.codes import BAD_NUMBER, BAD_TYPE, NESTED, REDEFINED, UNDEFINED
 from hlotool.mlir.defined_attributes import fields_of_attribute
 from hlotool.mlir.elements_text import array_values, dense_of, integer_range, unescaped
-from hlotool.mlir.float_text import float_bits, float_text, float_width
+from hlotool.mlir.print_floats import float_bits, float_text, float_width
+from hlotool.mlir.print_values import value_text
 from hlotool.mlir.text_error import TextError
-from hlotool.mlir.value_text import value_text
 from hlotool.mlir.vhlo_operations import WHOLE
 
 I1, I32, I64 = mlir.IntegerType(1), mlir.IntegerType(32), mlir.IntegerType(64)
 F64 = mlir.FloatType("f64")
 _WIDEST = (1 << 24) - 1
 _DEEPEST = 200
-_BLANK = blank_of("stablehlo")
-_skip = re.compile(_BLANK, re.ASCII).match
+BLANK = blank_of("stablehlo")
+#: matches what may stand between tokens, nothing if need be
+skip = cast("Callable[[str, int], re.Match[str]]", re.compile(BLANK, re.ASCII).match)
 _TENSOR = r"tensor<[\w?]*+(?:<\w*+>)?>"
 #: a type in which nothing depends on other lines of the text
-_PLAIN_TYPE = re.compile(rf"({_TENSOR}){_BLANK}", re.ASCII)
+_PLAIN_TYPE = re.compile(rf"({_TENSOR}){BLANK}", re.ASCII)
 _ANGLES = r'<[^<>"\n]*+(?:<[^<>"\n]*+(?:<[^<>"\n]*+>[^<>"\n]*+)*+>[^<>"\n]*+)*+>'
 #: a function's type or that of a tensor, up to what ends it
 _OWN_TYPE = re.compile(
-    rf'(\([^()"\n]*+\) -> (?:\([^()"\n]*+\)|tensor{_ANGLES})(?! ->)|tensor{_ANGLES}){_BLANK}', re.ASCII)
+    rf'(\([^()"\n]*+\) -> (?:\([^()"\n]*+\)|tensor{_ANGLES})(?! ->)|tensor{_ANGLES}){BLANK}', re.ASCII)
 _PLAIN_ATTRIBUTE = re.compile(
-    rf'(dense<[^<>"{{}}\n]*+> : {_TENSOR}|array<[^<>"!#\n]*+>|-?\d++ : [iu]++\d++){_BLANK}(?=[,}}\]>])', re.ASCII)
-_OWN_ATTRIBUTE = re.compile(rf'(#[a-z]++(?:\.\w++)?{_ANGLES}){_BLANK}(?=[,}}\]>])', re.ASCII)
+    rf'(dense<[^<>"{{}}\n]*+> : {_TENSOR}|array<[^<>"!#\n]*+>|-?\d++ : [iu]++\d++){BLANK}(?=[,}}\]>])', re.ASCII)
+_OWN_ATTRIBUTE = re.compile(rf'(#[a-z]++(?:\.\w++)?{_ANGLES}){BLANK}(?=[,}}\]>])', re.ASCII)
 _SIZE = re.compile(r"\d+|\?")
 _ALIAS_IN_BODY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[#!][A-Za-z_][\w$]*+(?![.<\w$])', re.ASCII)
 _ALIAS_LINE = re.compile(r"^[^\S\n]*(#[A-Za-z_][\w$]*+)[^\S\n]*=[^\S\n]*(?=loc\b)", re.M | re.ASCII)
@@ -319,7 +321,7 @@ class ValueBuilder:
         if elements is not None:
             at = self.text.index(elements, at)
         colon = self.text.index(":", at + len(elements or ""))
-        return dense_of(elements or "", type, at, _skip(self.text, colon + 1).end())  # type: ignore[union-attr]
+        return dense_of(elements or "", type, at, skip(self.text, colon + 1).end())
 
     def dense_array(self, children: list[Any], start: int, end: int) -> Any:
         element, *pieces = children
@@ -427,7 +429,7 @@ class ValueBuilder:
             return tuple([(m[1], int(m[2]) if m[2] else tuple(map(int, m[3].split(","))) if m[3] else ())
                           for m in _NUMBER.finditer(text)])
         depth, out = self.depth, []  # type: ignore[var-annotated]
-        begin = _skip(self.text, at).end()  # type: ignore[union-attr]
+        begin = skip(self.text, at).end()
         try:
             close = self.rules.rule("parameters")(self.text, begin, out, self)
         except (Mismatch, TextError):
@@ -440,7 +442,7 @@ class ValueBuilder:
         return None if len(found) == 1 and not found[0][0] and isinstance(found[0][1], str) else found
 
     def _closes(self, at: int, end: int) -> bool:
-        return self.text[at:at + 1] == ">" and _skip(self.text, at + 1).end() == end  # type: ignore[union-attr]
+        return self.text[at:at + 1] == ">" and skip(self.text, at + 1).end() == end
 
     def parameters(self, children: list[Any], start: int, end: int) -> Any:
         return tuple(c for c in children if c is not None)
@@ -482,7 +484,7 @@ class ValueBuilder:
             return self._raw_convolution(text, at, end)
         if "[" not in text:
             return None
-        found, close = self.read("dimension_numbers", _skip(self.text, at).end())  # type: ignore[union-attr]
+        found, close = self.read("dimension_numbers", skip(self.text, at).end())
         return found.parameters if self._closes(close, end) else None
 
     def _raw_convolution(self, text: str, at: int, end: int) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir import codes
 from hlotool.mlir.byte_cursor import ByteCursor, DamagedError
-from hlotool.mlir.float_text import float_width
+from hlotool.mlir.print_floats import float_width
 
 #: the size of a dimension that is open, as the bytes have it
 OPEN = -(1 << 63)

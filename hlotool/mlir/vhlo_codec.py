@@ -12,7 +12,7 @@ from typing import Any
 
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.builtin_codec import I1, packed, unpacked
-from hlotool.mlir.float_text import float_width
+from hlotool.mlir.print_floats import float_width
 from hlotool.mlir.value_codec import (
     ATTRIBUTE,
     ATTRIBUTES,

@@ -14,10 +14,10 @@ from typing import Any
 from hlotool.diagnostics import HloError
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.builtin_codec import I1
-from hlotool.mlir.float_text import float_bits
 from hlotool.mlir.operations import Operation, walk
+from hlotool.mlir.print_floats import float_bits
+from hlotool.mlir.print_values import value_text
 from hlotool.mlir.text_program import read_program
-from hlotool.mlir.value_text import value_text
 from hlotool.mlir.vhlo_codec import PLAIN_NAMES
 from hlotool.mlir.vhlo_operations import VhloOperation, groups_of, versions_of_operation
 from hlotool.mlir.vhlo_upgrade import API_VERSIONS, ENUMERATIONS, I64, UnfitError

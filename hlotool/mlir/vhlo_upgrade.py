@@ -14,8 +14,8 @@ from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir import codes
 from hlotool.mlir.builtin_codec import I1, dense_attribute, element_count, integer_attribute
-from hlotool.mlir.float_text import float_text
 from hlotool.mlir.operations import Operation, SsaValue, walk
+from hlotool.mlir.print_floats import float_text
 from hlotool.mlir.value_codec import integer_width
 from hlotool.mlir.vhlo_codec import ATTRIBUTE_ROWS, PLAIN
 from hlotool.mlir.vhlo_operations import WHOLE, AttributeGroup, VhloOperation, groups_of, vhlo_operations
@@ -301,7 +301,7 @@ def quantised(flags: int, storage: Any, expressed: Any, minimum: int, maximum: i
     place = "" if dimension is None else f":{dimension}"
     steps = ",".join(f"{float_text(scale, 'f64')}{f':{zero}' if zero else ''}"
                      for scale, zero in zip(scales, zero_points, strict=True))
-    from hlotool.mlir.value_text import value_text
+    from hlotool.mlir.print_values import value_text
 
     return mlir.DialectType("quant", "uniform", (("", mlir.Bracketed(
         f"{'i' if is_signed else 'u'}{width}{limits}:{value_text(expressed)}{place}, "

@@ -15,7 +15,7 @@ from hlotool.ir import Source
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir import codes
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
-from hlotool.mlir.value_text import value_text
+from hlotool.mlir.print_values import value_text
 from hlotool.mlir.vhlo_codec import FIRST, FIRST_VERSIONS, PLAIN, Version
 from hlotool.mlir.vhlo_form import VhloForm, vhlo_base
 from hlotool.mlir.vhlo_operations import VhloOperation, groups_of, version_text, versions_of_operation

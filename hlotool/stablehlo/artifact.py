@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.mlir import artifact_version, lacking, read_stablehlo_artifact, requirements, version_of, version_text
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.context import load_quantisation, make_context
 from hlotool.stablehlo.expansion import copied, run_passes
@@ -23,6 +22,8 @@ _SEVERAL_OPERANDS = (1, 5, 0)
 
 def is_artifact(data: bytes) -> bool:
     """Return True if the bytes are a portable artifact, by the producer that the bytecode's header names."""
+    from hlotool.mlir import artifact_version
+
     return artifact_version(data) is not None
 
 
@@ -62,6 +63,8 @@ def write_artifact(module: Any, version: str | None = None, losses: list[Loss] |
 
 def _require_version(target: str) -> None:
     """Raises HloError unless artifacts of this version can be written."""
+    from hlotool.mlir import version_of
+
     oldest, current = artifact_versions()
     if not re.fullmatch(r"\d+\.\d+\.\d+", target):
         problem = "is no version; 1.0.0 is one"
@@ -77,6 +80,8 @@ def _require_version(target: str) -> None:
 
 def _require_readable(data: bytes) -> None:
     """Raises HloError for an artifact of a version that this StableHLO does not read."""
+    from hlotool.mlir import artifact_version, version_of, version_text
+
     oldest, current = artifact_versions()
     found = artifact_version(data) or version_of(current)
     if version_of(oldest) <= found <= version_of(current):
@@ -90,6 +95,8 @@ def _require_readable(data: bytes) -> None:
 
 def _prepared(module: Any, target: str) -> Any:
     """A copy in operations of StableHLO alone, and where possible in those of the version."""
+    from hlotool.mlir import version_of
+
     copy = without_chlo(module)
     if version_of(target) < _SEVERAL_OPERANDS:
         with_single_operands(copy)
@@ -100,6 +107,8 @@ def _prepared(module: Any, target: str) -> Any:
 def _too_new(prepared: Any, target: str) -> list[Diagnostic]:
     """A diagnostic for each feature of an operation that the version lacks."""
     from jax.extend.mlir.dialects import stablehlo
+
+    from hlotool.mlir import lacking, read_stablehlo_artifact, requirements, version_of
 
     if _fits(prepared, target):
         return []

@@ -17,7 +17,6 @@ from hlotool.diagnostics import HloError
 from hlotool.ir import BackendConfig, HloModule
 from hlotool.passes.edit import clone_module
 
-_BYTECODE = b"ML\xefR"
 #: how base64 of bytecode begins
 _BASE64 = "TUzvUg"
 _ESCAPED = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.S)
@@ -72,9 +71,10 @@ def _unescaped(text: str) -> bytes:
 
 
 def _text_of(data: bytes) -> str | None:
+    from hlotool.mlir import is_bytecode
     from hlotool.stablehlo.isolated import kernel_text_from_outside
 
-    if not data.startswith(_BYTECODE):
+    if not is_bytecode(data):
         return None
     try:
         return kernel_text_from_outside(data)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import Source
-from hlotool.mlir import is_bytecode, read_recovering
+from hlotool.mlir import is_bytecode
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.artifact import is_artifact, read_artifact
 from hlotool.stablehlo.context import load_quantisation, make_context
@@ -53,6 +53,8 @@ def _every_mistake(text: str, found: list[Diagnostic]) -> list[Diagnostic]:
     """Return every mistake of a text that MLIR refuses, where our reader finds MLIR's among them; else `found`."""
     if not all(d.code == codes.UNREADABLE and d.line for d in found) or _UNKNOWN_HERE.search(text):
         return found
+    from hlotool.mlir import read_recovering
+
     own = read_recovering(Source(text, found[0].filename))[1]
     return own if {d.line for d in found} <= {d.line for d in own} else found
 

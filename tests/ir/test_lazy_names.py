@@ -7,7 +7,7 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("room", ["hlotool.ir", "hlotool.stablehlo", "hlotool.testing"])
+@pytest.mark.parametrize("room", ["hlotool.ir", "hlotool.mlir", "hlotool.stablehlo", "hlotool.testing"])
 def test_every_listed_name_is_there(room: str) -> None:
     face = importlib.import_module(room)
     assert all(getattr(face, name) is not None for name in face.__all__)

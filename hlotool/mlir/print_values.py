@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hlotool.mlir import builtin_values as mlir
-from hlotool.mlir.float_text import float_text, float_width
+from hlotool.mlir.print_floats import float_text, float_width
 
 #: so many elements are listed; more are written as their bytes
 _MOST_LISTED = 100
