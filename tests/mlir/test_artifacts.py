@@ -15,12 +15,13 @@ from test_bytecode_container import damaged
 from hlotool import mlir
 from hlotool.diagnostics import HloError
 from hlotool.mlir import generic_text, read_stablehlo_artifact, write_stablehlo_artifact
+from hlotool.stablehlo import artifact_versions
 
 CORPUS = pathlib.Path(__file__).parents[3] / "shared" / "corpus"
 VERSIONED = sorted((CORPUS / "vhlo").glob("*.mlir.bc"))
 JAX = sorted((CORPUS / "jax_modules").glob("*.mlirbc"))
-#: the newest version that the jaxlib of the tests reads
-JAXLIB = (1, 17, 0)
+#: the newest version that this jaxlib reads and writes
+JAXLIB = mlir.version_of(artifact_versions()[1])
 
 pytestmark = pytest.mark.skipif(not VERSIONED, reason="no corpus")
 
@@ -55,6 +56,8 @@ def test_each_artifact_is_what_jaxlib_reads(path) -> None:
 
 @pytest.mark.parametrize("path", VERSIONED, ids=lambda p: p.name)
 def test_each_artifact_is_what_its_text_says(path) -> None:
+    from jax.extend.mlir import ir
+
     program = read_stablehlo_artifact(path.read_bytes()).program
     for operation in mlir.walk(program):
         if operation.name == "stablehlo.collective_reduce" or (
@@ -62,7 +65,11 @@ def test_each_artifact_is_what_its_text_says(path) -> None:
             operation.attributes.update(operation.properties)
         if (newer := operation.properties.pop("result_tilings", None)) is not None:
             operation.attributes["result_tilings"] = newer
-    assert plain(generic_text(program, locations=False)) == plain(path.with_suffix("").read_text())
+    try:
+        said = plain(path.with_suffix("").read_text())
+    except ir.MLIRError:
+        pytest.skip("its text is newer than this jaxlib")
+    assert plain(generic_text(program, locations=False)) == said
 
 
 def plain(text: str) -> str:
