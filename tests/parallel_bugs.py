@@ -8,13 +8,11 @@ in `# bug`; it is the line that a search has to name. Source of the kinds: repor
 
 from __future__ import annotations
 
-import os
 import pathlib
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from parallel_programs import DEVICES, dumped, jitted, mapped, mesh_named, of, spec
+from parallel_programs import dumped, jitted, mapped, mesh_named, of, spec, write_each
 
 #: name -> function that takes True for the bug and returns both jitted functions, and the arguments
 BUGS: dict[str, Callable[[bool], tuple[Any, Any, Sequence[Any]]]] = {}
@@ -586,10 +584,4 @@ def write(name: str, folder: pathlib.Path) -> None:
 
 
 if __name__ == "__main__":
-    os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={DEVICES}"
-    os.environ["JAX_PLATFORMS"] = "cpu"
-    for wanted in sys.argv[2:] or BUGS:
-        try:
-            write(wanted, pathlib.Path(sys.argv[1]))
-        except Exception as error:
-            print(wanted, type(error).__name__, str(error)[:300])
+    write_each(write, BUGS)

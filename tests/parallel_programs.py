@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 #: devices that are simulated
@@ -620,11 +621,23 @@ def write(name: str, folder: pathlib.Path) -> None:
             (folder / f"{name}.{kind}.hlo").write_text(found[which])
 
 
-if __name__ == "__main__":
+def write_each(write_one: Callable[[str, pathlib.Path], None], names: Iterable[str]) -> None:
+    """Do what a script of this kind does: write the programs that its arguments name, or all, and print failures."""
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={DEVICES}"
     os.environ["JAX_PLATFORMS"] = "cpu"
-    for wanted in sys.argv[2:] or PROGRAMS:
+    for wanted in sys.argv[2:] or names:
         try:
-            write(wanted, pathlib.Path(sys.argv[1]))
+            write_one(wanted, pathlib.Path(sys.argv[1]))
         except Exception as error:
             print(wanted, type(error).__name__, str(error)[:300])
+
+
+def written_by(script: str, folder: pathlib.Path, names: Iterable[str]) -> pathlib.Path:
+    """Let a process with simulated devices run such a script; return the folder with the programs that it writes."""
+    said = subprocess.run([sys.executable, script, str(folder), *names], capture_output=True, text=True, check=True)
+    assert not said.stdout, said.stdout
+    return folder
+
+
+if __name__ == "__main__":
+    write_each(write, PROGRAMS)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import pathlib
-import subprocess
-import sys
 
 import parallel_bugs
+import parallel_programs
 import pytest
 
 import hlotool
@@ -21,11 +20,7 @@ FEW = ("missing_all_reduce", "repeated_bias", "stage_order", "fused_split", "sta
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """Return a folder with the programs, written by a process with simulated devices."""
-    where = tmp_path_factory.mktemp("bugs")
-    said = subprocess.run([sys.executable, parallel_bugs.__file__, str(where), *(() if NIGHTLY else FEW)],
-                          capture_output=True, text=True, check=True)
-    assert not said.stdout, said.stdout
-    return where
+    return parallel_programs.written_by(parallel_bugs.__file__, tmp_path_factory.mktemp("bugs"), () if NIGHTLY else FEW)
 
 
 @pytest.mark.parametrize("name", parallel_bugs.BUGS if NIGHTLY else FEW)

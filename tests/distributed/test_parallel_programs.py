@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import pathlib
-import subprocess
-import sys
 
 import parallel_programs
 import pytest
@@ -22,10 +20,7 @@ FEW = ("data_step.d4", "tensor_by_hand.d2t4", "halo.s4", "pipeline.p4", "experts
 def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """Return a folder with the forms of the programs, written by a process with simulated devices."""
     where = tmp_path_factory.mktemp("programs")
-    said = subprocess.run([sys.executable, parallel_programs.__file__, str(where), *(() if NIGHTLY else FEW)],
-                          capture_output=True, text=True, check=True)
-    assert not said.stdout, said.stdout
-    return where
+    return parallel_programs.written_by(parallel_programs.__file__, where, () if NIGHTLY else FEW)
 
 
 @pytest.mark.parametrize("name", parallel_programs.PROGRAMS if NIGHTLY else FEW)

@@ -1,9 +1,7 @@
 """Portable artifacts, read by ourselves, are what jaxlib's reader makes of them, and what their texts say."""
 
 import contextlib
-import functools
 import os
-import pathlib
 import random
 import re
 import subprocess
@@ -11,29 +9,19 @@ import sys
 
 import pytest
 from test_bytecode_container import damaged
+from test_read_text import CORPUS, context
 
 from hlotool import mlir
 from hlotool.diagnostics import HloError
 from hlotool.mlir import generic_text, read_stablehlo_artifact, write_stablehlo_artifact
 from hlotool.stablehlo import artifact_versions
 
-CORPUS = pathlib.Path(__file__).parents[3] / "shared" / "corpus"
 VERSIONED = sorted((CORPUS / "vhlo").glob("*.mlir.bc"))
 JAX = sorted((CORPUS / "jax_modules").glob("*.mlirbc"))
 #: the newest version that this jaxlib reads and writes
 JAXLIB = mlir.version_of(artifact_versions()[1])
 
 pytestmark = pytest.mark.skipif(not VERSIONED, reason="no corpus")
-
-
-@functools.cache
-def context():
-    from hlotool.stablehlo.context import load_quantisation, make_context
-
-    made = make_context()
-    load_quantisation(made)
-    made.allow_unregistered_dialects = True
-    return made
 
 
 def through_mlir(text: str, **options: bool) -> str:

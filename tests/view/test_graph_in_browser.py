@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browser_pages import Opened, browser, violations
+from browser_pages import Opened, violations
 from test_drawings import AFTER, BEFORE
 from test_neighbourhood import CHAIN, wide
 from test_view_in_browser import SCOPED
@@ -20,12 +20,6 @@ LARGE = pathlib.Path(__file__).parents[3] / "shared" / "corpus" / "modules"
 LARGE_MODELS = ("backends_cpu_benchmarks_hlo_gemma2_2b_keras_jax", "tools_data_benchmarking_mobilenet_v2",
                 "tools_benchmarks_hlo_hlo_llama3_8b_cp_bf16_1x4", "tools_benchmarks_hlo_hlo_llama31_405b_fp8_16x8")
 STEP = MODELS / "mlp_train_step.optimized.hlo"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as running:
-        yield running
 
 
 @pytest.fixture

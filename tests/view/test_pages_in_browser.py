@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browser_pages import Opened, browser, violations
+from browser_pages import Opened, violations
 from test_view_in_browser import SCOPED
 
 import hlotool
@@ -71,12 +71,6 @@ def cost() -> str:
 
 
 PAGES: list[Callable[[], str]] = [lint, conformance, bisect, view, pair, cost]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as running:
-        yield running
 
 
 @pytest.fixture(scope="module", params=PAGES, ids=lambda page: page.__name__)

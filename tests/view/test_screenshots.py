@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import base64
 import pathlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browser_pages import Opened, browser
+from browser_pages import Opened
 from test_pages_in_browser import PAGES
 
 import hlotool
@@ -99,12 +99,6 @@ def written(page: Callable[[], str], folder: pathlib.Path) -> pathlib.Path:
     path = folder / f"{page.__name__}.html"
     path.write_text(page(), "utf-8")
     return path
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser_pages import Opened, browser
+from browser_pages import Opened
 
 import hlotool
 from hlotool.dumps import DumpReader, read_folder
@@ -31,12 +31,6 @@ ENTRY %main (x: f32[4]) -> f32[4] {
   ROOT %last = f32[4] negate(%exponential.7.5)
 }
 """
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as running:
-        yield running
 
 
 @pytest.fixture
