@@ -36,7 +36,7 @@ class Mismatch(Exception):
 
 
 class ValueMaker(Protocol):
-    """What makes values of the children of rules."""
+    """Maker of values from the children of rules."""
 
     #: rule to the function that reads it
     READERS: dict[str, Reader]
@@ -192,7 +192,7 @@ class Descent:
 
         return read
 
-    # What a part begins with
+    # Tokens that a part begins with
 
     def first_names(self, part: Part) -> tuple[str, ...]:
         """Return the names of the tokens that a part may begin with."""

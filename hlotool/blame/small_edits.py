@@ -128,7 +128,7 @@ class SmallEdits:
         if record is None:
             return
         given = instruction.attributes
-        # What a fusion, a loop or a branch runs is no small matter.
+        # An edit of what a fusion, a loop or a branch runs is not small.
         own = [n for n in given if record.attribute(n) and not (flow_of(instruction).enters and _calls(given[n]))]
         for like in self._like[instruction.opcode]:
             yield edit_of(instruction, attributes=given | {n: v for n, v in like.items() if n in own})
@@ -164,7 +164,7 @@ class SmallEdits:
     def _operands(self, instruction: HloInstruction) -> Iterator[SmallEdit]:
         before = self._before(instruction)
         for n, operand in enumerate(instruction.operands):
-            # What an operand takes is in its place where that operand is dropped.
+            # Where an operand is dropped, one of its own operands takes its place.
             beneath = operand.operands if len(self._users_of(operand)) < 2 else ()
             like = (b for b in before if b is not operand and b not in beneath and b.shape.compatible(operand.shape))
             for other in itertools.islice(like, _NEAREST):

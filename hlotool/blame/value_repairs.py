@@ -92,7 +92,7 @@ class ValueRepairs:
                 for whole in self.alike((path, user)):
                     yield from (w for w, o in zip(whole.operands, user.operands, strict=True) if o is instruction)
 
-    # What is tried
+    # Repairs that are tried
 
     def total(self, key: Key, totals: Sequence[Total]) -> tuple[Key, str] | None:
         """Try the sum over an axis, or the mean, which no collective makes."""

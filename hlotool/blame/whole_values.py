@@ -62,7 +62,7 @@ class Tiles:
 
 @dataclass(frozen=True, eq=False)
 class Total:
-    """What the devices' values are together, over some axes: a value of the whole program."""
+    """A relation of the devices' values, over some axes, to a value of the whole program."""
 
     groups: Groups
     #: "sum", "mean", "maximum" or "minimum"

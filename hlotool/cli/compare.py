@@ -25,7 +25,8 @@ from hlotool.cli.argument_arrays import add_argument_files, read_arguments, writ
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.limits import add_run_limit
-from hlotool.cli.option_values import argument_kind, error_budget, seconds
+from hlotool.cli.old_options import argument_kind
+from hlotool.cli.option_values import error_budget, seconds
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.cli.run import add_custom_calls
 from hlotool.diagnostics import HloError

@@ -29,7 +29,7 @@ from hlotool.passes.rewrite_rules import (
 
 
 class Decided(TypedDict):
-    """What is known of a rule over one kind of numbers."""
+    """The verdict on a rule over one kind of numbers."""
 
     status: Annotated[str, "proved, reordered (equal but for the order of sums), refuted, unknown, or none: no meaning"]
     by: NotRequired[Annotated[str, "what a proof rests on"]]

@@ -1,4 +1,4 @@
-"""Old names of options: they are understood for one more release, with a warning."""
+"""Old names of options and of their values: they are understood for one more release, with a warning."""
 
 from __future__ import annotations
 
@@ -16,6 +16,17 @@ OLD_OPTIONS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+#: old names of kinds of arguments
+_OLD_KINDS = {"plain": "random"}
+
+
+def argument_kind(text: str) -> str:
+    """Reads a kind of arguments, for --inputs."""
+    if text in _OLD_KINDS:
+        _warn(f"--inputs {text}", _OLD_KINDS[text])
+    return _OLD_KINDS.get(text, text)
+
+
 def renamed(command: str, given: Sequence[str], program: str) -> list[str]:
     """Return the arguments of a command with the names that its options have today.
 
@@ -31,6 +42,10 @@ def renamed(command: str, given: Sequence[str], program: str) -> list[str]:
         if name not in old or (not equals and (value := next(rest, "")) == ""):
             found.append(word)
             continue
-        complain(f"{program}: {name} is called {old[name]} now; the next release does not know the old name")
+        _warn(f"{program}: {name}", old[name])
         found.append(f"{old[name]}={value}")
     return found
+
+
+def _warn(old: str, new: str) -> None:
+    complain(f"{old} is called {new} now; the next release does not know the old name")

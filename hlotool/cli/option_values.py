@@ -6,8 +6,6 @@ import argparse
 from collections.abc import Callable
 from typing import TypeVar
 
-from hlotool.cli.console import complain
-
 #: kinds of arguments that are made without looking at the program
 ARGUMENT_KINDS = ("random", "positive", "special")
 #: processes at most that one command is told to start
@@ -40,14 +38,6 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
 def processes(least: int = 1) -> Callable[[str], int]:
     """Reads how many processes share the work."""
     return whole_number(least, _MOST_PROCESSES)
-
-
-def argument_kind(text: str) -> str:
-    """Reads a kind of arguments; `plain`, the old name of `random`, is understood for one more release."""
-    if text != "plain":
-        return text
-    complain("--inputs plain is called random now; the next release does not know the old name")
-    return "random"
 
 
 def error_budget(text: str) -> float:

@@ -69,7 +69,7 @@ _EFFORT = 2
 
 @dataclass
 class RuleVerdict:
-    """What is known of a rule in one domain."""
+    """The verdict on a rule in one domain."""
 
     status: str
     #: what a proof rests on: a solver, all values of some types

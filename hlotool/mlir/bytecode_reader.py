@@ -35,7 +35,7 @@ _ATTRIBUTES, _RESULTS, _OPERANDS, _SUCCESSORS, _REGIONS, _ORDERS, _OWN = (1 << n
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What the reader and the writer have to know of a dialect: its values, and the properties of its operations.
+    """Facts about a dialect for the reader and the writer: its values, and the properties of its operations.
 
     `properties` are, by operation (without the dialect's name), the names of its properties in the order of the bytes;
     one that may be absent ends in "?".
@@ -47,7 +47,7 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class Bytecode:
-    """What a file holds: the program, the version of the format, and who wrote it."""
+    """The contents of a file: the program, the version of the format, and who wrote it."""
 
     program: Operation
     version: int

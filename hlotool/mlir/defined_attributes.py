@@ -1,4 +1,4 @@
-"""What operations define of their attributes: which are theirs, and which values are left out of short forms.
+"""Attributes that operations define: which are theirs, and which values are left out of short forms.
 
 Of StableHLO's operations the newest rows of VHLO tell it.
 """

@@ -290,7 +290,7 @@ def _spaced(pieces: list[str], is_tight: bool) -> str:
     return "".join(out)
 
 
-# What rules write
+# Texts that rules write
 
 
 def _expect(value: Any, kind: type) -> Any:

@@ -142,7 +142,7 @@ class _ValueWriter:
         return ", ".join([f"{name} = {self(v)}" if name else self(v) for name, v in parameters])
 
     def parameter(self, value: Any) -> str:
-        """What only a dialect's parameters hold: words, numbers, lists."""
+        """Write values that only a dialect's parameters hold: words, numbers, lists."""
         if isinstance(value, tuple):
             return f"[{self.listed(value)}]"
         if isinstance(value, bool):
@@ -153,7 +153,7 @@ class _ValueWriter:
         return f"loc({self.bare_location(value)})"
 
     def bare_location(self, value: Any) -> str:
-        """What a location has between its brackets."""
+        """Write the text between the brackets of a location."""
         match value:
             case mlir.FileLocation():
                 end = "" if value.end_column is None else f" to :{value.end_column}" \

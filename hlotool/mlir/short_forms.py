@@ -1,4 +1,4 @@
-"""What the short forms of operations leave out: dialects of names, defaults, and the names that values are given."""
+"""Parts that short forms of operations leave out: dialects of names, defaults, and the names that values are given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a piece of a text, with its place."""
+"""A mistake in a piece of a text, with its place."""
 
 from __future__ import annotations
 

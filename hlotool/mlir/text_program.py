@@ -48,7 +48,7 @@ _ARGUMENT = re.compile(r"%[\w$.\-]++", re.ASCII)
 
 
 class Line:
-    """What lines of one form have in common: everything but the names of their values."""
+    """The common part of lines of one form: everything but the names of their values."""
 
     __slots__ = ("applied", "attributes", "name", "operands", "properties", "result_types", "types")
 

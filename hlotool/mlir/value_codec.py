@@ -20,7 +20,7 @@ OPEN = -(1 << 63)
 
 
 class ValueSource(Protocol):
-    """What fields are read from: bytes, and the tables of the file."""
+    """A source of fields: bytes, and the tables of the file."""
 
     @property
     def cursor(self) -> ByteCursor: ...
@@ -33,7 +33,7 @@ class ValueSource(Protocol):
 
 
 class ValueSink(Protocol):
-    """What fields are written to: bytes, and the tables of the file."""
+    """A sink of fields: bytes, and the tables of the file."""
 
     def byte(self, value: int) -> None: ...
     def varint(self, value: int) -> None: ...

@@ -177,7 +177,7 @@ class ValueTable:
 
 
 class _Source(ByteCursor):
-    """What the fields of one value are read from; adds up the size and the levels of what they refer to."""
+    """The source of the fields of one value; adds up the size and the levels of the values that they refer to."""
 
     __slots__ = ("depth", "level", "size", "table")
 

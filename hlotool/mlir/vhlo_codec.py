@@ -69,7 +69,7 @@ _VALUE = FieldKind(_read_value, lambda sink, value, done: write_number(sink, val
 
 
 def _elements(type: Any) -> tuple[bool, int | None]:
-    """Whether a tensor's elements are truths, and how many there are."""
+    """Return True if a tensor's elements are truths, and how many there are."""
     given = dict(getattr(type, "parameters", ()))
     count = 1
     for size in given.get("shape") or ():

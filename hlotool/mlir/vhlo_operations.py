@@ -273,7 +273,7 @@ def all_groups() -> tuple[AttributeGroup, ...]:
 
 @functools.cache
 def _groups() -> tuple[tuple[frozenset[str], AttributeGroup], ...]:
-    """What attributes make together, with the operations."""
+    """An attribute that several attributes of VHLO make together, and the operations that have it."""
     found = []
     for row in _rows(_GROUPS):
         operations, name, mnemonic, *words = row.split()

@@ -1,4 +1,4 @@
-"""Which StableHLO version each part of a program asks for, and programs written for an older one.
+"""StableHLO versions that the parts of a program ask for, and programs written for an older one.
 
 What an operation needs is the newest of: its first version, the first versions of its attributes that have no default,
 those of the types and attributes in it, and constraints that a version gave up (`_LIFTED`).

@@ -22,7 +22,7 @@ from hlotool.proof.observed_nans import reads_bits
 
 @dataclass(frozen=True)
 class CheckedProof:
-    """What a certificate proves, and the solvers' steps that it rests on."""
+    """The statement that a certificate proves, and the number of solvers' steps in it."""
 
     #: "exact": every bit, payloads of NaN apart; "reassociating": but for the order of sums
     kind: str

@@ -64,7 +64,7 @@ class _Term:
 
 @dataclass
 class IndexProof:
-    """What is proved about arrays in one domain, by one query."""
+    """Proofs about arrays in one domain, by one query."""
 
     query: IndexQuery
     _names: Iterator[int] = field(default_factory=itertools.count)

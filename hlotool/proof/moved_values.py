@@ -62,7 +62,7 @@ class MovedValues:
         if not sources_of_array(self.form, number) or self._looked_through >= _MOST:
             return self._unknown(number, shape)
         self._looked_through += 1
-        # What does not have the sizes that the module says, such as bits taken for other types, is not understood.
+        # A value without the sizes that the module says, such as bits taken for other types, is not understood.
         with contextlib.suppress(ValueError, IndexError, TypeError):
             made = self._made(number, node, shape)
             if tuple(d.value for d in made.dims) == shape.dims and "false" not in made.valid:
