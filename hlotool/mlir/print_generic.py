@@ -12,6 +12,7 @@ from hlotool.mlir.text_printer import TextPrinter, Work
 def generic_text(operation: Operation, *, locations: bool = True) -> str:
     """Return the text of an operation and all that it holds; locations stand at the end, and are referred to.
 
+    >>> from hlotool import mlir
     >>> print(generic_text(Operation("x.y", (), [mlir.IndexType()], attributes={"a": mlir.UNIT})), end="")
     %0 = "x.y"() {a} : () -> index loc(unknown)
     """
