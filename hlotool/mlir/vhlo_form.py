@@ -18,9 +18,10 @@ from hlotool.mlir.operations import Operation, walk
 from hlotool.mlir.print_floats import float_bits
 from hlotool.mlir.print_values import value_text
 from hlotool.mlir.text_program import read_program
+from hlotool.mlir.value_conversion import UnfitError, ValueConversion
 from hlotool.mlir.vhlo_codec import PLAIN_NAMES
 from hlotool.mlir.vhlo_operations import VhloOperation, groups_of, versions_of_operation
-from hlotool.mlir.vhlo_upgrade import API_VERSIONS, ENUMERATIONS, I64, UnfitError
+from hlotool.mlir.vhlo_upgrade import API_VERSIONS, ENUMERATIONS, I64
 
 _AXIS = re.compile(r'#stablehlo\.axis_ref<\s*name = "([^"\\]*)"(?:,\s*sub_axis_info = \(\s*(\d+)\s*\)\s*(\d+))?\s*>')
 _QUANTISED = re.compile(r"\s*([iu])(\d+)(?:<(-?\d+):(-?\d+)>)?:(\w+)(?::(\d+))?,\s*(?:\{(.*)\}|(.*))\s*", re.S)
@@ -51,12 +52,8 @@ _DEFAULT_ACCURACY = _attribute("result_accuracy_v1", atol=0, rtol=0, ulps=0,
 _NO_TYPE = _attribute("type_v1", value=_type("none_v1"))
 
 
-class VhloForm:
-    """The conversion of one program, with the values that it has met."""
-
-    def __init__(self) -> None:
-        self.types: dict[Any, Any] = {}
-        self.attributes: dict[Any, Any] = {}
+class VhloForm(ValueConversion):
+    """The conversion of one program to VHLO; UnfitError is raised for what VHLO lacks."""
 
     def properties(self, row: VhloOperation, operation: Operation) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the attributes of a row that an operation of StableHLO has, defaults included, and all others."""
@@ -131,13 +128,6 @@ class VhloForm:
         return _attribute("tensor_v1", type=_type("tensor_v1", shape=(len(values),), element=self.type(element)),
                           data=data[0] if len(set(data)) == 1 else b"".join(data))
 
-    def type(self, value: Any) -> Any:
-        """Return VHLO's type. Raises UnfitError for one that VHLO lacks."""
-        known = self.types.get(value)
-        if known is None:
-            known = self.types[value] = self.new_type(value)
-        return known
-
     def new_type(self, value: Any) -> Any:
         if (name := PLAIN_NAMES.get(value)) is not None:
             return _type(name)
@@ -151,9 +141,6 @@ class VhloForm:
         if isinstance(value, mlir.DialectType) and value.dialect == "vhlo":
             return value
         raise UnfitError("a type has no form in VHLO")
-
-    def list(self, values: Any) -> tuple[Any, ...]:
-        return tuple([self.type(v) for v in values])
 
     def tensor(self, value: mlir.TensorType) -> Any:
         element = self.type(value.element)
@@ -197,13 +184,6 @@ class VhloForm:
             return _type("quant_v1", **common, scale=scales[0], zero_point=zeros[0], **limits)
         return _type("quant_per_axis_v1", **common, dimension=int(dimension or 0), **limits, scales=scales,
                      zero_points=zeros)
-
-    def attribute(self, value: Any) -> Any:
-        """Return VHLO's attribute. Raises UnfitError for one that VHLO lacks."""
-        known = self.attributes.get(value)
-        if known is None:
-            known = self.attributes[value] = self.new_attribute(value)
-        return known
 
     def new_attribute(self, value: Any) -> Any:
         if (make := _ATTRIBUTES.get(type(value))) is not None:

@@ -17,6 +17,7 @@ from hlotool.mlir.builtin_codec import I1, dense_attribute, element_count, integ
 from hlotool.mlir.operations import Operation, SsaValue, walk
 from hlotool.mlir.print_floats import float_text
 from hlotool.mlir.value_codec import integer_width
+from hlotool.mlir.value_conversion import UnfitError, ValueConversion
 from hlotool.mlir.vhlo_codec import ATTRIBUTE_ROWS, PLAIN
 from hlotool.mlir.vhlo_operations import WHOLE, AttributeGroup, VhloOperation, groups_of, vhlo_operations
 
@@ -29,10 +30,6 @@ _FUNCTIONS = {"func": "func.func", "call": "func.call"}
 ENUMERATIONS = {row.mnemonic for row in ATTRIBUTE_ROWS if "" in row.fields}
 API_VERSIONS = ("API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING",
                 "API_VERSION_STATUS_RETURNING_UNIFIED", "API_VERSION_TYPED_FFI")
-
-
-class UnfitError(Exception):
-    """A value that its place cannot hold."""
 
 
 def upgrade_to_stablehlo(program: Operation, filename: str = "<bytes>") -> Operation:
@@ -86,12 +83,8 @@ def fields_of(value: Any, *mnemonics: str) -> dict[str, Any]:
     return dict(value.parameters)
 
 
-class _Upgrade:
-    """The conversion of one program, with the values that it has met."""
-
-    def __init__(self) -> None:
-        self.types: dict[Any, Any] = {}
-        self.attributes: dict[Any, Any] = {}
+class _Upgrade(ValueConversion):
+    """The conversion of one program to StableHLO."""
 
     def operation(self, operation: Operation) -> None:
         for value in operation.results:
@@ -160,12 +153,6 @@ class _Upgrade:
     def symbol(self, value: Any) -> Any:
         return mlir.SymbolAttribute((fields_of(value, "string_v1")["value"],))
 
-    def type(self, value: Any) -> Any:
-        known = self.types.get(value)
-        if known is None:
-            known = self.types[value] = self.new_type(value)
-        return known
-
     def new_type(self, value: Any) -> Any:
         if not isinstance(value, mlir.DialectType) or value.dialect != "vhlo":
             return value
@@ -178,15 +165,6 @@ class _Upgrade:
             return make(self, **dict(value.parameters))
         except (TypeError, ValueError, AttributeError, KeyError) as error:  # of a field that holds something else
             raise UnfitError(f"{value.mnemonic}: {error}") from None
-
-    def list(self, values: Any) -> tuple[Any, ...]:
-        return tuple([self.type(v) for v in values])
-
-    def attribute(self, value: Any) -> Any:
-        known = self.attributes.get(value)
-        if known is None:
-            known = self.attributes[value] = self.new_attribute(value)
-        return known
 
     def new_attribute(self, value: Any) -> Any:
         if not isinstance(value, mlir.DialectAttribute) or value.dialect != "vhlo":
