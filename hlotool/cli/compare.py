@@ -17,7 +17,6 @@ was compared.
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,14 +126,14 @@ def _certificate_written(one: Loaded, other: Loaded, file: str, sources: dict[st
 
 def _certificate_checked(one: Loaded, other: Loaded | None, file: str, sources: dict[str, Source]) -> int:
     """Print what a certificate proves; gives an exit code."""
-    from hlotool.proof import REFUSED_CERTIFICATE, check_certificate
+    from hlotool.proof import check_certificate
     from hlotool.text.input_files import bytes_of
 
     assert other is not None
     try:
-        found = check_certificate(bytes_of(Path(file)).decode("utf-8", "replace"), one.module(), other.module())
+        found = check_certificate(bytes_of(Path(file)).decode("utf-8", "replace"), one.module(), other.module(), file)
     except HloError as error:
-        report([replace(d, filename=file) if d.code == REFUSED_CERTIFICATE else d for d in error.diagnostics], sources)
+        report(error.diagnostics, sources)
         return 1
     print(found)
     return 0

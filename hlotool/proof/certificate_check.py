@@ -35,26 +35,33 @@ class CheckedProof:
         return f"{what}: {self.steps} steps{solvers}"
 
 
-def check_certificate(text: str, before: HloModule, after: HloModule) -> CheckedProof:
-    """Return what a certificate proves of two modules. Raises HloError (R179) where a step is not right."""
+def check_certificate(text: str, before: HloModule, after: HloModule, filename: str = "<certificate>") -> CheckedProof:
+    """Return what a certificate proves of two modules. Raises HloError (R179, in `filename`) where a step is wrong."""
+    try:
+        return _checked(text, before, after)
+    except _RefusedError as error:
+        raise HloError([Diagnostic(REFUSED, f"the certificate is refused: {error}", filename=filename,
+                                   help="write it anew: hlotool compare --prove --certificate FILE")]) from None
+
+
+class _RefusedError(Exception):
+    """A reason why a certificate proves nothing."""
+
+
+def _checked(text: str, before: HloModule, after: HloModule) -> CheckedProof:
     lines = text.splitlines()
     if ended(lines[:-1]) != text or len(lines) < 3:
-        raise _refused("its last line does not have the digest of the others")
+        raise _RefusedError("its last line does not have the digest of the others")
     head, kind = lines[0].rsplit(" ", 1) if " " in lines[0] else ("", "")
     if head != HEAD or kind not in RULES:
-        raise _refused("it begins with another line")
+        raise _RefusedError("it begins with another line")
     if lines[1] != f"modules {digest(str(before))} {digest(str(after))}":
-        raise _refused("it is about other modules")
+        raise _RefusedError("it is about other modules")
     try:
         checker = _Checker(kind, _rule_steps(lines[2:-1]))
         return checker.checked(lines[2:-1], before, after)
     except NotComparable as error:
-        raise _refused(str(error)) from None
-
-
-def _refused(reason: str) -> HloError:
-    return HloError([Diagnostic(REFUSED, f"the certificate is refused: {reason}",
-                                help="write it anew: hlotool compare --prove --certificate FILE")])
+        raise _RefusedError(str(error)) from None
 
 
 def _rule_steps(lines: list[str]) -> dict[str, tuple[str, str]]:
@@ -64,7 +71,7 @@ def _rule_steps(lines: list[str]) -> dict[str, tuple[str, str]]:
         words = line.split(" ")
         if words[0] == "rule" and len(words) == 4:
             if words[2] in found:
-                raise _refused(f"two steps for {words[2]}")
+                raise _RefusedError(f"two steps for {words[2]}")
             found[words[2]] = words[1], words[3]
     return found
 
@@ -104,7 +111,7 @@ class _Checker:
         """Verify all steps."""
         raw, results = raw_results(before, after)
         if raw.elided:
-            raise _refused("elements of constants are left out in a module")
+            raise _RefusedError("elements of constants are left out in a module")
         numbers = taken_over(raw, self.form, self.number)
         self._by_name = {self.names.of(n): n for n in range(len(self.form.nodes))}
         rest = [line for line in lines if not line.startswith("rule ")]
@@ -112,11 +119,11 @@ class _Checker:
         for words in joins:
             self._join(words)
         if unused := set(self.steps) - self._used:
-            raise _refused(f"the step for {min(unused)} is of no use")
+            raise _RefusedError(f"the step for {min(unused)} is of no use")
         wanted = [line for line in rest if line.startswith("result ")]
         self._compare([[numbers[n] for n in side] for side in results], wanted)
         if self._changes_nans and any(reads_bits(raw, node) for node in raw.nodes):
-            raise _refused("a module reads the bits of NaNs, which steps do not keep")
+            raise _RefusedError("a module reads the bits of NaNs, which steps do not keep")
         return CheckedProof(self.kind, len(self.steps) + len(joins), self._solver_steps)
 
     def number(self, node: Node) -> int:
@@ -127,15 +134,15 @@ class _Checker:
             return self.form.add(node)
         rule, target = self._rules.get(step[0]), step[1]
         if rule is None or node.opcode not in rule.opcodes:
-            raise _refused(f"there is no rule {step[0]} for {node.opcode}")
+            raise _RefusedError(f"there is no rule {step[0]} for {node.opcode}")
         if name in self._open:
-            raise _refused(f"the steps of {name} go round in a circle")
+            raise _RefusedError(f"the steps of {name} go round in a circle")
         self._open.add(name)
         made = rule.apply(self.form, node)
         found = made if made is None or isinstance(made, int) else self.number(made)
         self._open.discard(name)
         if found is None or self.names.of(found) != target:
-            raise _refused(f"the rule {step[0]} does not make {target} of {name}")
+            raise _RefusedError(f"the rule {step[0]} does not make {target} of {name}")
         self._used.add(name)
         self._changes_nans |= not rule.keeps_nans and self.form.may_be_nan(found)
         return found
@@ -143,19 +150,19 @@ class _Checker:
     def _join(self, words: list[str]) -> None:
         """Verify a step that says that two expressions are equal."""
         if len(words) != 3 + (words[0] == "solver") or words[0] not in ("alike", "solver"):
-            raise _refused(f"{' '.join(words)} is no step")
+            raise _RefusedError(f"{' '.join(words)} is no step")
         numbers = [self._by_name.get(name) for name in words[-2:]]
         one, other = numbers
         if one is None or other is None:
-            raise _refused(f"{' '.join(words)} is about what neither module computes")
+            raise _RefusedError(f"{' '.join(words)} is about what neither module computes")
         left, right = (self.form.nodes[n] for n in (one, other))
         if words[0] == "alike":
             is_one = left.own == right.own and len(left.operands) == len(right.operands) and all(
                 self._root(a) == self._root(b) for a, b in zip(left.operands, right.operands, strict=True))
             if not is_one:
-                raise _refused(f"{words[1]} and {words[2]} are not one operation on equal operands")
+                raise _RefusedError(f"{words[1]} and {words[2]} are not one operation on equal operands")
         elif left.shapes != right.shapes:
-            raise _refused(f"{words[2]} and {words[3]} have other shapes")
+            raise _RefusedError(f"{words[2]} and {words[3]} have other shapes")
         else:
             self._solver_steps += 1
         self._changes_nans |= words[0] == "solver"
@@ -170,11 +177,11 @@ class _Checker:
     def _compare(self, results: list[list[int]], lines: list[str]) -> None:
         """Hold both modules' results against each other, and against what the certificate says that they are."""
         if len(results[0]) != len(results[1]):
-            raise _refused("the modules have other numbers of results or effects")
+            raise _RefusedError("the modules have other numbers of results or effects")
         pairs = list(zip(*results, strict=True))
         said = [f"result {n} {self.names.of(a)} {self.names.of(b)}" for n, (a, b) in enumerate(pairs)]
         if said != lines:
-            raise _refused("the modules have other results than it says")
+            raise _RefusedError("the modules have other results than it says")
         for n, (a, b) in enumerate(pairs):
             if self._root(a) != self._root(b):
-                raise _refused(f"no steps make result {n} of both modules equal")
+                raise _RefusedError(f"no steps make result {n} of both modules equal")
