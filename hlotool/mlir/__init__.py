@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from hlotool.mlir.print_generic import generic_text
     from hlotool.mlir.print_short import short_text
     from hlotool.mlir.print_values import stored_bytes, value_text
-    from hlotool.mlir.text_program import read_program, read_recovering
+    from hlotool.mlir.text_program import read_attribute, read_program, read_recovering, read_type
     from hlotool.mlir.vhlo_codec import Version
     from hlotool.mlir.vhlo_operations import version_of, version_text
     from hlotool.mlir.vhlo_versions import Requirement, lacking, place_text, requirements
@@ -96,10 +96,10 @@ __all__ = [
     "Operation", "Region", "Requirement", "SparseAttribute", "SsaValue", "StringAttribute", "SymbolAttribute",
     "TensorType", "TextAttribute", "TextType", "TupleType", "TypeAttribute", "UnitAttribute", "UnknownLocation",
     "VectorType", "Version", "artifact_dialects", "artifact_version", "float_bits", "float_text", "float_value",
-    "float_width", "generic_text", "is_bytecode", "lacking", "place_text", "read_bytecode", "read_producer",
-    "read_program", "read_recovering", "read_stablehlo_artifact", "read_vhlo", "requirements", "short_text",
-    "stored_bytes", "value_text", "version_of", "version_text", "walk", "write_bytecode",
-    "write_stablehlo_artifact",
+    "float_width", "generic_text", "is_bytecode", "lacking", "place_text", "read_attribute", "read_bytecode",
+    "read_producer", "read_program", "read_recovering", "read_stablehlo_artifact", "read_type", "read_vhlo",
+    "requirements", "short_text", "stored_bytes", "value_text", "version_of", "version_text", "walk",
+    "write_bytecode", "write_stablehlo_artifact",
 ]
 
 __getattr__ = lazily(__name__, {
@@ -120,7 +120,7 @@ __getattr__ = lazily(__name__, {
     "operations": ("Block", "Operation", "Region", "SsaValue", "walk"),
     "print_generic": ("generic_text",),
     "print_short": ("short_text",),
-    "text_program": ("read_program", "read_recovering"),
+    "text_program": ("read_attribute", "read_program", "read_recovering", "read_type"),
     "print_values": ("stored_bytes", "value_text"),
     "vhlo_codec": ("Version",),
     "vhlo_operations": ("version_of", "version_text"),

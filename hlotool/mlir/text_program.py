@@ -552,3 +552,36 @@ def read_recovering(source: Source) -> tuple[Operation, list[Diagnostic]]:
             sys.setrecursionlimit(calls)
     return program, builder.diagnostics
 
+
+def read_attribute(text: str) -> mlir.AnyAttribute:
+    """Return the attribute that a text spells. Raises ValueError.
+
+    >>> read_attribute("5 : i32")
+    IntegerAttribute(value=5, type=IntegerType(width=32, signedness=''))
+    """
+    found: mlir.AnyAttribute = _single("attribute", text)
+    return found
+
+
+def read_type(text: str) -> mlir.AnyType:
+    """Return the type that a text spells. Raises ValueError."""
+    found: mlir.AnyType = _single("type", text)
+    return found
+
+
+def _single(rule: str, text: str) -> Any:
+    """Return the value of a text that is one phrase of the grammar."""
+    builder = ProgramBuilder(Source(text, f"<{rule}>"))
+    calls = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(max(calls, _CALLS))
+        value, end = builder.read(rule, skip(text, 0).end())
+    except TextError as error:
+        raise ValueError(f"{shortened(text)!r} is no {rule} of MLIR: {error}") from None
+    except Mismatch as error:
+        raise ValueError(f"{shortened(text)!r} is no {rule} of MLIR: {builder.explained(text, 0, error)}") from None
+    finally:
+        sys.setrecursionlimit(calls)
+    if end != len(text):
+        raise ValueError(f"{shortened(text)!r} is no {rule} of MLIR: it ends before {shortened(text[end:])!r}")
+    return value
