@@ -9,6 +9,7 @@ from hlotool.ir.lazy_names import lazily
 if TYPE_CHECKING:
     from hlotool.ir.attribute_types import SEVERAL_KINDS, TYPES
     from hlotool.ir.attributes import (
+        FORMS,
         KINDS,
         NO_ATTRIBUTES,
         Aliasing,
@@ -69,6 +70,7 @@ __all__ = [
     "COMBINE",
     "DTYPES",
     "ELIDED_ADVICE",
+    "FORMS",
     "KINDS",
     "LATER_TYPE_WORDS",
     "NO_ATTRIBUTES",
@@ -148,7 +150,7 @@ __all__ = [
 
 __getattr__ = lazily(__name__, {
     "attribute_types": ("SEVERAL_KINDS", "TYPES"),
-    "attributes": ("KINDS", "NO_ATTRIBUTES", "Aliasing", "Attributes", "BackendConfig", "BufferDonor",
+    "attributes": ("FORMS", "KINDS", "NO_ATTRIBUTES", "Aliasing", "Attributes", "BackendConfig", "BufferDonor",
         "ConvolutionDimensions", "Domain", "EntryLayout", "FrontendAttributes", "Kind", "Metadata",
         "OperandSparsity", "Padding", "PaddingDimension", "Raw", "ReadMetadata", "ResultAccuracy", "SliceDimension",
         "Sparsity", "Statistics", "Window", "WindowDimension", "kind_of"),

@@ -300,24 +300,24 @@ class Kind(enum.Enum):
     INT = "int"
     BOOL = "bool"
     FLOAT = "float"
-    STRING = "string"  # quoted in text; str
-    WORD = "word"  # bare word; str
-    INTS = "ints"  # {1,2}; tuple of int
-    BOOLS = "bools"  # {true,false}; tuple of bool
-    WORDS = "words"  # {high,default}; tuple of str
-    COMPUTATION = "computation"  # HloComputation
-    COMPUTATIONS = "computations"  # {a, b}; tuple of HloComputation
-    INSTRUCTIONS = "instructions"  # {a, b}; tuple of HloInstruction
+    STRING = "string"
+    WORD = "word"
+    INTS = "ints"
+    BOOLS = "bools"
+    WORDS = "words"
+    COMPUTATION = "computation"
+    COMPUTATIONS = "computations"
+    INSTRUCTIONS = "instructions"
     SHAPE = "shape"
-    SHAPES = "shapes"  # {f32[2]{0}, (s32[])}
-    LITERAL = "literal"  # shape and value, as in custom-call's literal=
-    SLICE = "slice"  # tuple of SliceDimension
+    SHAPES = "shapes"
+    LITERAL = "literal"
+    SLICE = "slice"
     WINDOW = "window"
     DIM_LABELS = "dim_labels"
     PADDING = "padding"
     SHARDING = "sharding"
     REPLICA_GROUPS = "replica_groups"
-    PAIRS = "pairs"  # {{0,1},{1,0}}; tuple of tuples of int
+    PAIRS = "pairs"
     METADATA = "metadata"
     FRONTEND_ATTRIBUTES = "frontend_attributes"
     BACKEND_CONFIG = "backend_config"
@@ -330,6 +330,42 @@ class Kind(enum.Enum):
     SPARSITY = "sparsity"
     RAW = "raw"
 
+
+#: how HLO text writes a value of each kind, in words and by an example
+FORMS: dict[Kind, tuple[str, str]] = {
+    Kind.INT: ("an integer", "1"),
+    Kind.BOOL: ("true or false", "true"),
+    Kind.FLOAT: ("a number", "1e-05"),
+    Kind.STRING: ("a string", '"main"'),
+    Kind.WORD: ("a word", "LT"),
+    Kind.INTS: ("integers", "{1,2}"),
+    Kind.BOOLS: ("truth values", "{true,false}"),
+    Kind.WORDS: ("a word for each operand", "{high,default}"),
+    Kind.COMPUTATION: ("a computation", "%sum"),
+    Kind.COMPUTATIONS: ("computations", "{%a, %b}"),
+    Kind.INSTRUCTIONS: ("instructions", "{%a, %b}"),
+    Kind.SHAPE: ("a shape", "f32[2]{0}"),
+    Kind.SHAPES: ("shapes", "{f32[2]{0}, (s32[])}"),
+    Kind.LITERAL: ("a shape and a value", "f32[2] {1, 2}"),
+    Kind.SLICE: ("start, limit and stride of each dimension", "{[0:4], [0:8:2]}"),
+    Kind.WINDOW: ("sizes by dimension, with strides, padding and dilation", "{size=3x3 pad=1_1x1_1}"),
+    Kind.DIM_LABELS: ("the meaning of each dimension of input, kernel and output", "b01f_01io->b01f"),
+    Kind.PADDING: ("elements in front, behind and between, by dimension", "0_1x2_2_1"),
+    Kind.SHARDING: ("the devices of each part, by tiles or by axes of a mesh", "{devices=[2,1]<=[2]}"),
+    Kind.REPLICA_GROUPS: ("devices by group", "{{0,1},{2,3}}"),
+    Kind.PAIRS: ("pairs of devices, source and target", "{{0,1},{1,0}}"),
+    Kind.METADATA: ("fields by name", '{op_name="f" source_file="a.py" source_line=1}'),
+    Kind.FRONTEND_ATTRIBUTES: ("text by name", '{a="b"}'),
+    Kind.BACKEND_CONFIG: ("JSON, or a string", '{"a": 1}'),
+    Kind.STATISTICS: ("figures by name", "{visualizing_index=0,a=1}"),
+    Kind.ALIASING: ("outputs, each with the parameter that it shares its buffer with", "{ {0}: (1, {}, may-alias) }"),
+    Kind.DONORS: ("parameters whose buffers may be used again", "{ (0, {}) }"),
+    Kind.ENTRY_LAYOUT: ("shapes of parameters and result with their layouts", "{(f32[2]{0})->f32[2]{0}}"),
+    Kind.DOMAIN: ("shardings on both sides", '{kind="sharding", entry={replicated}, exit={replicated}}'),
+    Kind.RESULT_ACCURACY: ("a mode or tolerances", "{tolerance={atol=0,rtol=0,ulps=2}}"),
+    Kind.SPARSITY: ("the sparse dimension of operands", "{lhs={sparsity=2x4 dimension=1}}"),
+    Kind.RAW: ("text that is kept as it is", "{a}"),
+}
 
 _NAMES_BY_KIND: dict[Kind, str] = {
     Kind.INT: """index channel_id iota_dimension feature_group_count batch_group_count index_vector_dim

@@ -257,7 +257,7 @@ def cost_of_dot(instruction: HloInstruction) -> int:
     return 2 * elements_of(instruction.shape) * contracted_size(instruction)
 
 
-@op(dot_shape, lowering=Lowering(
+@op(dot_shape, words={"algorithm": ALGORITHMS}, lowering=Lowering(
     _emit_dot, _lift_dot, ("stablehlo.dot_general", "stablehlo.dot", "stablehlo.einsum")), element_types=ANY, ulps=8,
     flags=("relayouts",), freedom=Freedom.SUMS, source=SPECIFICATION, draw=_draw_dot,
     agreement=contracted_sides, cost=cost_of_dot,

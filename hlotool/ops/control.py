@@ -350,7 +350,7 @@ def _emit_fusion(e: Emitter, instruction: HloInstruction, operands: Sequence[Val
     return e.inline(instruction.attributes["calls"], operands)
 
 
-@op(fusion_shape, lowering=Lowering(_emit_fusion, _lift_fusion, ("mhlo.fusion",)),
+@op(fusion_shape, words={"kind": FUSION_KINDS}, lowering=Lowering(_emit_fusion, _lift_fusion, ("mhlo.fusion",)),
     source="XLA, xla/hlo/ir/hlo_instructions.h: HloFusionInstruction", draw=_draw_call, cost=cost_of_fusion,
     flow=Flow(calls=Calls.FUSED), flags=("relayouts",))
 def fusion(*operands: Any, kind: str, calls: Callee, output_to_operand_aliasing: Any = ()) -> Any:

@@ -68,7 +68,8 @@ def _draw_rng(d: Draw) -> None:
           distribution="rng_normal" if is_normal else "rng_uniform")
 
 
-@op(rng_shape, lowering=Lowering(_emit_rng, _lift_rng, ("stablehlo.rng",)), flags=("random", "typed"),
+@op(rng_shape, words={"distribution": DISTRIBUTIONS}, lowering=Lowering(_emit_rng, _lift_rng, ("stablehlo.rng",)),
+    flags=("random", "typed"),
     replacement="rng-bit-generator with a state of its own", source=SPECIFICATION, draw=_draw_rng, cost=each_function,
     flow=Flow(Elements.GIVEN, effect=Effect.STATE))
 def rng(a: Array, b: Array, *, distribution: str, shape: Shape) -> Array:
@@ -141,7 +142,7 @@ def _draw_rng_bit_generator(d: Draw) -> None:
 
 @op(rng_bit_generator_shape, source=SPECIFICATION, lowering=Lowering(
     _emit_rng_bit_generator, _lift_rng_bit_generator, ("stablehlo.rng_bit_generator",)), draw=_draw_rng_bit_generator,
-    cost=each_element, flags=("typed",))
+    cost=each_element, flags=("typed",), words={"algorithm": ALGORITHMS})
 def rng_bit_generator(initial_state: Array, *, algorithm: str, shape: Shape) -> Any:
     """Uniform random bits, a function of the state, with the state to go on from.
 

@@ -19,6 +19,7 @@ from hlotool.ops.index_maps import IndexMap
 from hlotool.ops.lowering import NO_SUCH_OPERATION, Lowering, refused
 from hlotool.ops.random_programs import Recipe
 from hlotool.ops.smt import Meaning
+from hlotool.text import ATTRIBUTE_WORDS
 
 
 class ConstraintError(Exception):
@@ -65,11 +66,15 @@ REQUIRED: Any = _Required()
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute of an operation: its name in HLO text, the kind that the name announces, its default."""
+    """An attribute of an operation: its name in HLO text, the kind that the name announces, its default.
+
+    `words` are the values that it may have, where it has one of a few.
+    """
 
     name: str
     kind: Kind
     default: Any = REQUIRED
+    words: tuple[str, ...] = ()
 
     @property
     def is_required(self) -> bool:
@@ -263,10 +268,17 @@ def value_of(instruction: HloInstruction, name: str) -> Any:
     return value
 
 
-#: what every instruction may carry besides the attributes of its operation; XLA: HloParserImpl::ParseInstructionRhs
-COMMON_ATTRIBUTES = frozenset((
-    "sharding", "frontend_attributes", "control-predecessors", "metadata", "backend_config",
-    "statistics", "origin", "debug_attributes"))
+#: what every instruction may carry besides the attributes of its operation, with what each is for;
+#: XLA: HloParserImpl::ParseInstructionRhs
+COMMON_ATTRIBUTES = {
+    "sharding": "which devices hold which part of the value",
+    "frontend_attributes": "text by name from the framework, which passes keep",
+    "control-predecessors": "instructions that run before this one, though it uses no value of theirs",
+    "metadata": "where the program that was compiled has the operation: file, line, scope",
+    "backend_config": "settings of the backend that compiles or compiled the module",
+    "statistics": "figures about the instruction for a viewer",
+    "origin": "the value of the program before passes that the result is",
+    "debug_attributes": "notes of passes for debugging"}
 
 _CONSTRAINT = re.compile(r"^ *+C(\d++) ++(.++(?:\n {4,}+.++)*+)", re.M)
 
@@ -278,7 +290,8 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
        plain: Callable[[HloInstruction], Mapping[str, Any]] | None = None,
        cost: CostRule | None = None, flow: Flow = COMPUTES, freedom: Freedom | None = None,
        curve: Curve = PLAIN, term: Meaning | None = None, index_map: IndexMap | None = None,
-       leading: Leading | None = None) -> Callable[[Callable[..., Any]], Op]:
+       leading: Leading | None = None, words: Mapping[str, Iterable[str]] | None = None
+       ) -> Callable[[Callable[..., Any]], Op]:
     """Declare an operation: the decorated NumPy function is it.
 
     The function's name gives the opcode (underscores for hyphens, one at the end dropped), its positional
@@ -286,7 +299,8 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
     defaults; a keyword-only `shape` is the result's shape and no attribute. Lines `C1  text` of the docstring
     are the constraints `<opcode>-c1` ... . The rule `infer` takes operand shapes by position, and by keyword
     those of `declared` and the attributes that it names. Without a lowering it is refused where StableHLO is written.
-    Elementwise operations round where no other freedom is given.
+    Elementwise operations round where no other freedom is given. `words` are the values of attributes that are
+    other ones than any HLO text may have.
     """
 
     def declare(function: Callable[..., Any]) -> Op:
@@ -295,8 +309,10 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
         operands = tuple(p.name for p in parameters
                          if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL))
         attributes = tuple(
-            Attribute(p.name.rstrip("_"), KINDS[p.name.rstrip("_")], REQUIRED if p.default is p.empty else p.default)
-            for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in RESERVED)
+            Attribute(name, KINDS[name], REQUIRED if p.default is p.empty else p.default,
+                      tuple((words or {}).get(name) or ATTRIBUTE_WORDS.get(name, ())))
+            for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in RESERVED
+            for name in (p.name.rstrip("_"),))
         doc = inspect.cleandoc(function.__doc__ or "")
         return register(Op(
             opcode=opcode, operands=operands,

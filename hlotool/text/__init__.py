@@ -25,16 +25,17 @@ from hlotool.text.scan import Cut, cut_attributes, cut_instruction, match_bracke
 from hlotool.text.syntax_errors import TRUNCATED, CutError
 from hlotool.text.text_style import STYLES, TODAY, PrintOptions, style_of
 from hlotool.text.tokens import TABLES, blank_start, skip_blank
+from hlotool.text.values_text import ATTRIBUTE_WORDS
 from hlotool.text.writable import broken_values, check_writable, is_one_value, is_opcode, is_table_row
 
 #: the sections of the stack-frame tables in the order of the text
 TABLE_NAMES = tuple(TABLES)
 
 __all__ = [
-    "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "STYLES", "TABLE_NAMES", "TODAY", "TRUNCATED", "Changed", "Cut",
-    "CutError", "PhraseError", "PrintOptions", "Reading", "as_html", "blank_start", "broken_values",
-    "check_writable", "comment_spans", "comments_in", "cut_attributes", "cut_instruction", "docstring_words",
-    "is_one_value", "is_opcode", "is_paired_start", "is_table_row", "match_bracket", "moved", "parse",
-    "parse_phrase", "parse_recovering", "print_instruction", "print_module", "print_value", "quote",
+    "ATTRIBUTE_WORDS", "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "STYLES", "TABLE_NAMES", "TODAY", "TRUNCATED",
+    "Changed", "Cut", "CutError", "PhraseError", "PrintOptions", "Reading", "as_html", "blank_start",
+    "broken_values", "check_writable", "comment_spans", "comments_in", "cut_attributes", "cut_instruction",
+    "docstring_words", "is_one_value", "is_opcode", "is_paired_start", "is_table_row", "match_bracket", "moved",
+    "parse", "parse_phrase", "parse_recovering", "print_instruction", "print_module", "print_value", "quote",
     "read_for_changes", "read_value", "reread", "skip_blank", "style_of", "unquote",
 ]

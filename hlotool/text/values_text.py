@@ -31,8 +31,8 @@ from hlotool.text.shapes_text import SHAPES, limit_nesting, read_shape
 from hlotool.text.shardings_text import SHARDINGS
 from hlotool.text.tokens import NAME
 
-# Words that an attribute may hold, by the attribute's name, where XLA's parser checks them.
-_WORDS: dict[str, tuple[str, ...]] = {
+#: words that an attribute may hold, by the attribute's name, where XLA's parser checks them
+ATTRIBUTE_WORDS: dict[str, tuple[str, ...]] = {
     "direction": ("EQ", "NE", "GE", "GT", "LE", "LT"),
     "type": ("FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"),
     "order": ("TOTAL", "PARTIAL"),
@@ -160,14 +160,14 @@ def _check_float(value: float, text: str, name: str) -> None:
 
 
 def _check_word(word: str, text: str, name: str) -> None:
-    known = _WORDS.get(name)
+    known = ATTRIBUTE_WORDS.get(name)
     # `kind` also belongs to operations other than fusion, whose words are lower case.
     if known and word not in known and (name != "kind" or word.startswith("k")):
         _unknown_word(word, known, name, text.find(word))
 
 
 def _check_words(words: tuple[str, ...], text: str, name: str) -> None:
-    known = _WORDS.get(name)
+    known = ATTRIBUTE_WORDS.get(name)
     for word in words:
         if known and word.lower() not in known:
             _unknown_word(word, known, name, text.find(word))

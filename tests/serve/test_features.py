@@ -13,6 +13,7 @@ from hlotool.diagnostics import Diagnostic, Severity
 from hlotool.ir import Position
 from hlotool.passes.formatting import format_text
 from hlotool.serve.lsp import Names, features
+from hlotool.serve.lsp.completions import completion
 from hlotool.serve.lsp.document import Document
 from hlotool.serve.lsp.features import CannotRename, Places
 from hlotool.serve.lsp.offered_fixes import OfferedFixes
@@ -133,7 +134,7 @@ def test_comments_beside_each_other_are_tokens_of_their_own_and_stale_ranges_are
 def test_an_empty_text_has_one_line() -> None:
     document, places = opened("")
     assert list(places.lines) == [""] and places.place(Position(1, 1)) == lsp.Position(0, 0)
-    assert features.completion(document, places, lsp.Position(0, 0)) == []
+    assert completion(document, places, lsp.Position(0, 0)) == []
 
 
 def test_what_is_named_and_where() -> None:
@@ -246,7 +247,7 @@ def test_only_lines_that_differ_are_changed(before: str, after: str, changed: li
     ("  z = f32[4] reduce(x, zero), ", {"dimensions", "to_apply"})])
 def test_completion(before: str, labels: set[str]) -> None:
     text = TEXT.replace("  ROOT y", f"{before}\n  ROOT y")
-    found = {i.label: i for i in features.completion(*opened(text), place(text, before, len(before)))}
+    found = {i.label: i for i in completion(*opened(text), place(text, before, len(before)))}
     assert labels <= set(found) and bool(found) == bool(labels)
     if "to_apply" in labels:
         assert (found["to_apply"].insert_text, "optional" in found["to_apply"].detail) == ("to_apply=", False)
@@ -256,7 +257,7 @@ def test_completion(before: str, labels: set[str]) -> None:
 
 def test_optional_attributes_are_called_so() -> None:
     text = TEXT.replace("negate(total), ", "sort(total), ")
-    found = {i.label: i.detail for i in features.completion(*opened(text), place(text, "sort(total), ", 13))}
+    found = {i.label: i.detail for i in completion(*opened(text), place(text, "sort(total), ", 13))}
     assert found["is_stable"].endswith(", optional") and not found["dimensions"].endswith("optional")
 
 

@@ -34,7 +34,8 @@ BROKEN = GOOD.replace("f32[4] negate(total)", "f32[5] negat(totl)")
 class Session:
     """A client with a server of its own, and what the server published."""
 
-    def __init__(self):
+    def __init__(self, settings=None, folder=None):
+        self.settings, self.folder = settings, folder
         self.client = LanguageClient("test", "1")
         self.published = asyncio.Queue()
         self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda given: self.published.put_nowait(given))  # noqa: PLW0108 - pygls marks functions
@@ -42,7 +43,9 @@ class Session:
 
     async def __aenter__(self):
         await self.client.start_io(sys.executable, "-m", "hlotool", "lsp")
-        self.answer = await self.client.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities()))
+        self.answer = await self.client.initialize_async(lsp.InitializeParams(
+            capabilities=lsp.ClientCapabilities(), initialization_options=self.settings,
+            workspace_folders=[lsp.WorkspaceFolder(self.folder.as_uri(), "folder")] if self.folder else None))
         self.client.initialized(lsp.InitializedParams())
         return self
 
@@ -181,7 +184,7 @@ def test_structure_formatting_and_completion():
         operands = await session.ask("text_document_completion", lsp.CompletionParams, place(GOOD, "reduce(x", 7))
         assert [i.label for i in operands][:2] == ["x", "zero"]
         attributes = await session.ask("text_document_completion", lsp.CompletionParams, place(GOOD, "zero),", 6))
-        assert [i.label for i in attributes] == ["dimensions", "to_apply"]
+        assert [i.label for i in attributes][:2] == ["dimensions", "to_apply"]
         callees = await session.ask("text_document_completion", lsp.CompletionParams, place(GOOD, "to_apply=sum", 9))
         assert [i.label for i in callees] == ["sum"]
 

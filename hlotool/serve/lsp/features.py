@@ -8,17 +8,17 @@ from __future__ import annotations
 import difflib
 import itertools
 import re
-import string
 from collections.abc import Iterable, Iterator, Sequence
 
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
 
 from hlotool.diagnostics import Diagnostic, Edit, HloError, Severity, visible
-from hlotool.ir import KINDS, HloComputation, HloInstruction, Kind, Position
+from hlotool.ir import HloComputation, HloInstruction, Position
 from hlotool.ops import OPS, ConstraintError, Op
 from hlotool.passes.formatting import format_text
 from hlotool.passes.origins import origin_of
+from hlotool.serve.lsp.attribute_pages import attribute_page
 from hlotool.serve.lsp.document import Document, ModulePart
 from hlotool.serve.lsp.names import Item, Occurrence
 from hlotool.serve.lsp.offered_fixes import OfferedFixes
@@ -83,9 +83,19 @@ def hover(document: Document, places: Places, at: lsp.Position) -> lsp.Hover | N
         return _page(_about(part, occurrence.item), places.of(part, occurrence.start, occurrence.end))
     place = document.at(line, column)
     word = _word_at(*place) if place else None
-    if place is None or word is None or word[0] not in OPS:
+    if place is None or word is None:
         return None
-    return _page(documentation(OPS[word[0]]), places.of(place[0], word[1], word[1] + len(word[0])))
+    part, (name, start) = place[0], word
+    is_attribute = part.source.text.startswith("=", start + len(name))
+    page = attribute_page(name, _opcode_at(part, start)) if is_attribute else \
+        documentation(OPS[name]) if name in OPS else None
+    return _page(page, places.of(part, start, start + len(name))) if page is not None else None
+
+
+def _opcode_at(part: ModulePart, offset: int) -> str:
+    """Return the opcode of the statement around an offset; nothing in a header."""
+    around = part.names.defined_at(offset)
+    return around.opcode if isinstance(around, HloInstruction) else ""
 
 
 def _page(text: str, where: lsp.Range) -> lsp.Hover:
@@ -110,9 +120,10 @@ def _about(part: ModulePart, item: Item) -> str:
         parameters = ", ".join(f"{p.name}: {p.shape}" for p in found)
         return _code(f"{item.name} ({parameters}) -> {item.root.shape if item.root else '?'}") \
             + f"\n\n{len(item.instructions)} instructions"
-    operands = ", ".join(f"{o.shape} {o.name}" for o in item.operands)
+    number = [str(item.attributes["parameter_number"])] if item.attributes.get("parameter_number") is not None else []
+    operands = ", ".join([*number, *(f"{o.shape} {o.name}" for o in item.operands)])
     shown = _code(f"{item.name} = {item.shape} {item.opcode}({operands})"[:_SHOWN])
-    return "\n\n".join([shown, *_inferred(item), *_made_by(part, item), *_summary(item.opcode)])
+    return "\n\n".join([shown, *_inferred(item), *_made_by(part, item), *summary(item.opcode)])
 
 
 def _inferred(item: HloInstruction) -> Iterator[str]:
@@ -136,7 +147,8 @@ def _made_by(part: ModulePart, item: HloInstruction) -> Iterator[str]:
         yield _inline(origin.op_name)
 
 
-def _summary(opcode: str) -> Iterator[str]:
+def summary(opcode: str) -> Iterator[str]:
+    """Yield the first paragraph of an operation's documentation, where it is known."""
     if opcode in OPS:
         yield f"**{opcode}**: {' '.join(OPS[opcode].doc.partition(chr(10) * 2)[0].split())}"
 
@@ -261,8 +273,28 @@ def formatting(document: Document, places: Places) -> list[lsp.TextEdit] | None:
         text, _ = format_text(document.text, document.filename)
     except HloError:
         return None
-    return [lsp.TextEdit(lsp.Range(lsp.Position(start, 0), lsp.Position(end, 0)), "".join(replacement))
-            for start, end, replacement in _changed_lines(list(places.lines), list(Lines(text)))]
+    return [_line_edit(*change) for change in _changed_lines(list(places.lines), list(Lines(text)))]
+
+
+def range_formatting(document: Document, places: Places, chosen: lsp.Range) -> list[lsp.TextEdit] | None:
+    """Return the edits of `formatting` that lie within some lines; None where none can be made."""
+    whole = formatting(document, places)
+    if whole is None:
+        return None
+    first, behind = chosen.start.line, chosen.end.line + (chosen.end.character > 0 or chosen.end == chosen.start)
+    found = []
+    for edit in whole:
+        start, end, new = edit.range.start.line, edit.range.end.line, list(Lines(edit.new_text))
+        if len(new) == end - start:  # each line has its own replacement
+            kept = range(max(start, first), min(end, behind))
+            found += [_line_edit(n, n + 1, [new[n - start]]) for n in kept if new[n - start] != places.lines[n]]
+        elif first <= start and end <= behind:
+            found.append(edit)
+    return found
+
+
+def _line_edit(start: int, end: int, replacement: list[str]) -> lsp.TextEdit:
+    return lsp.TextEdit(lsp.Range(lsp.Position(start, 0), lsp.Position(end, 0)), "".join(replacement))
 
 
 def _changed_lines(before: list[str], after: list[str]) -> Iterator[tuple[int, int, list[str]]]:
@@ -281,57 +313,3 @@ def _changed_lines(before: list[str], after: list[str]) -> Iterator[tuple[int, i
     for kind, start, end, low, high in difflib.SequenceMatcher(None, old, new).get_opcodes():
         if kind != "equal":
             yield same + start, same + end, new[low:high]
-
-
-# Completion
-
-_OPENS_OPERANDS = re.compile(r"=\s*(?:\([^=]*\)|[a-z]\w*\[[^=]*?\](?:\{[^}]*\})?)\s+([a-z][\w\-]*)\(.*$")
-_OPENS_OPCODE = re.compile(r"=\s*(?:\([^=]*\)|[a-z]\w*\[[^=]*?\](?:\{[^}]*\})?)\s+[\w\-]*$")
-_OPENS_VALUE = re.compile(r"[,\s]([a-z][\w\-]*)=[{%]?\s*[\w.\-]*$")
-_OF_NAMES = "%._-" + string.ascii_letters + string.digits
-
-
-def completion(document: Document, places: Places, at: lsp.Position) -> list[lsp.CompletionItem]:
-    """Opcodes after a shape; operands inside its parentheses; behind them its attributes, and their values."""
-    line, column = places.read(at)
-    before = places.lines[line - 1][:column - 1] if line <= len(places.lines) else ""
-    kinds = lsp.CompletionItemKind
-    if _OPENS_OPCODE.search(before):
-        return [lsp.CompletionItem(opcode, kind=kinds.Function, detail=", ".join(record.operands),
-                                   documentation=next(_summary(opcode), "")) for opcode, record in OPS.items()]
-    opened = _OPENS_OPERANDS.search(before)
-    if opened is None or (record := OPS.get(opened[1])) is None:
-        return []
-    if before.count("(", opened.start(1)) > before.count(")", opened.start(1)):
-        return [lsp.CompletionItem(i.name, kind=kinds.Variable, detail=f"{i.shape} {i.opcode}")
-                for i in _visible(document, line, _defined_at(before[:opened.start()]))]
-    if (begun := _OPENS_VALUE.search(before)) is not None:
-        return [lsp.CompletionItem(v, kind=kinds.Value) for v in _values(document, line, KINDS.get(begun[1]))]
-    return [lsp.CompletionItem(a.name, kind=kinds.Property, insert_text=f"{a.name}=",
-                               detail=f"{a.kind.value}{'' if a.is_required else ', optional'}")
-            for a in record.attributes]
-
-
-def _defined_at(before: str) -> int:
-    """Return the column of the name that a line ends with: of what is being defined, which is no operand of itself."""
-    return 1 + len(before.rstrip().rstrip(_OF_NAMES).rstrip().removesuffix("ROOT"))
-
-
-def _values(document: Document, line: int, kind: Kind | None) -> list[str]:
-    """Return the possible values of an attribute where they can be listed: computations above, true and false."""
-    if kind is Kind.BOOL:
-        return ["true", "false"]
-    place = document.at(line, 1)
-    if place is None or kind not in (Kind.COMPUTATION, Kind.COMPUTATIONS):
-        return []
-    return [c.name for c in place[0].module.computations if 0 <= c.offset < place[1]][:-1]
-
-
-def _visible(document: Document, line: int, column: int) -> list[HloInstruction]:
-    """Return the instructions of the computation around a place that stand in front of it."""
-    place = document.at(line, column)
-    if place is None:
-        return []
-    part, offset = place
-    around = max((c for c in part.module.computations if 0 <= c.offset <= offset), key=lambda c: c.offset, default=None)
-    return [i for i in around.instructions if 0 <= i.offset < offset] if around is not None else []

@@ -33,6 +33,8 @@ class Occurrence:
     #: the computation around it
     owner: HloComputation
     is_definition: bool = False
+    #: inside of an operation's parentheses
+    is_operand: bool = False
 
 
 class Names:
@@ -53,6 +55,15 @@ class Names:
         body = self._body(number)
         found = [o for o in body.statement(body.number(offset)) if o.start <= offset <= o.end]
         return found[-1] if found else None
+
+    def defined_at(self, offset: int) -> Item | None:
+        """Return what the statement or header around an offset defines."""
+        number = self._number(offset)
+        if number < 0:
+            return None
+        body = self._body(number)
+        statement = body.number(offset)
+        return body.instruction(statement) if statement >= 0 else body.computation
 
     def of(self, found: Occurrence) -> list[Occurrence]:
         """Return every occurrence of what is named at one place, in the order of the text."""
@@ -77,10 +88,17 @@ class Names:
 
     def all(self) -> Iterator[Occurrence]:
         """Yield every occurrence of the text, in its order."""
-        for number in range(len(self._ordered)):
+        for statement in self.statements(0, len(self._text)):
+            yield from statement
+
+    def statements(self, start: int, end: int) -> Iterator[list[Occurrence]]:
+        """Yield the occurrences of each statement and header that a part of the text touches, in its order."""
+        for number in range(max(0, self._number(start)), len(self._ordered)):
             body = self._body(number)
-            for statement in sorted({-1, *map(body.number, body.places)}):
-                yield from body.statement(statement)
+            if body.computation.offset > end:
+                return
+            for statement in body.touched(start, end):
+                yield body.statement(statement)
 
     def _number(self, offset: int) -> int:
         """Return the computation that an offset stands in, by its place in the text; -1 in front of the first."""
@@ -138,6 +156,15 @@ class _BodyWalk:
             number -= 1
         return number
 
+    def instruction(self, number: int) -> HloInstruction:
+        """Return the instruction that a statement defines."""
+        return self._starts[self.places[number]]
+
+    def touched(self, start: int, end: int) -> list[int]:
+        """Return the numbers of the statements that a part of the text touches; -1 for the header."""
+        places = self.places[max(0, bisect.bisect_right(self.places, start) - 1):bisect.bisect_right(self.places, end)]
+        return sorted({*([-1] if start <= self.computation.offset else []), *map(self.number, places)})
+
     def statement(self, number: int) -> list[Occurrence]:
         """Return the names of a statement, or of the header (-1)."""
         found = self._known.get(number)
@@ -180,7 +207,8 @@ class _BodyWalk:
                     yield self._occurrence(start, start + len(pending.name), pending, True)
                     pending = None
                 elif pending is None and (item := self._named(name, token.end())) is not None:
-                    yield self._occurrence(start, token.end(), item, False)
+                    is_operand = not self.key and self.depth > 0
+                    yield self._occurrence(start, token.end(), item, False, is_operand)
 
     def _names(self, instruction: HloInstruction) -> bool:
         """Return True if a statement of the text begins with the instruction's name."""
@@ -206,5 +234,6 @@ class _BodyWalk:
         is_operand = self.depth > 0 and self.opcode not in ("constant", "parameter") and after != "["
         return self.instructions.get(name) if is_operand else None
 
-    def _occurrence(self, start: int, end: int, item: Item, is_definition: bool) -> Occurrence:
-        return Occurrence(start, end, item, self.computation, is_definition)
+    def _occurrence(self, start: int, end: int, item: Item, is_definition: bool, is_operand: bool = False
+                    ) -> Occurrence:
+        return Occurrence(start, end, item, self.computation, is_definition, is_operand)

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar, cast
 from urllib.parse import unquote, urlparse
 
@@ -20,9 +21,13 @@ from pygls.protocol import LanguageServerProtocol, default_converter
 
 from hlotool.diagnostics import Diagnostic, Severity
 from hlotool.serve.lsp import features
+from hlotool.serve.lsp.call_hierarchy import called_here, incoming, outgoing
+from hlotool.serve.lsp.completions import Offer, completion
 from hlotool.serve.lsp.document import Document
 from hlotool.serve.lsp.features import Places
+from hlotool.serve.lsp.folder_symbols import folder_symbols
 from hlotool.serve.lsp.following import Following
+from hlotool.serve.lsp.hints import STYLES, hints
 from hlotool.serve.lsp.offered_fixes import OfferedFixes
 from hlotool.serve.lsp.open_text import OpenText, Texts
 from hlotool.serve.lsp.semantic_tokens import LEGEND, semantic_tokens
@@ -75,6 +80,8 @@ class HloServer(LanguageServer):
         #: addresses whose text is being looked at, or will be: as a whole, and as far as a change tells
         self._looking: set[str] = set()
         self._following_now: set[str] = set()
+        #: what inlay hints show: a setting of the editor
+        self.hint_style = STYLES[0]
         #: one whole text at a time: the newest of many changes is the one that counts
         self._turn = asyncio.Lock()
         #: documents are read and followed one after the other
@@ -241,6 +248,22 @@ class HloServer(LanguageServer):
         if self._open.get(uri) is not document:
             raise JsonRpcException("the text was changed meanwhile", lsp.LSPErrorCodes.ContentModified.value)
 
+    def set_up(self, settings: Any) -> bool:
+        """Take settings over: {"inlayHints": "shapes"}, alone or below "hlotool"; True if one is changed."""
+        given = settings.get("hlotool", settings) if isinstance(settings, dict) else {}
+        style = given.get("inlayHints") if isinstance(given, dict) else None
+        if style not in STYLES or style == self.hint_style:
+            return False
+        self.hint_style = style
+        return True
+
+    def search_folders(self, query: str) -> tuple[list[lsp.WorkspaceSymbol], int]:
+        """Return the definitions in the editor's folders whose names hold a query, and how many files were left out."""
+        addresses = [*self.workspace.folders] or [a for a in (self.workspace.root_uri,) if a]
+        open_texts = {Path(_path(uri)): text.source for uri, text in list(self.workspace.text_documents.items())
+                      if isinstance(text, OpenText)}
+        return folder_symbols([Path(_path(a)) for a in addresses], open_texts, query)
+
     def findings(self, uri: str) -> list[Diagnostic]:
         """Return the findings in the newest version that was checked."""
         return self._findings.get(uri, [])
@@ -326,6 +349,13 @@ def _follow_texts(server: HloServer) -> None:
         if begun is not None:
             server.protocol._workspace = Texts(begun.root_uri, begun._sync_kind, list(begun.folders.values()),
                                                begun.position_encoding)
+        server.set_up(given.initialization_options)
+
+    @server.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    def set_up(given: lsp.DidChangeConfigurationParams) -> None:
+        able = server.client_capabilities.workspace
+        if server.set_up(given.settings) and able and able.inlay_hint and able.inlay_hint.refresh_support:
+            server.workspace_inlay_hint_refresh(None)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     async def opened(given: lsp.DidOpenTextDocumentParams) -> None:
@@ -388,9 +418,34 @@ def _answer_questions(server: HloServer) -> None:
     async def tokens_of_range(given: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens | None:
         return await asked_aside(given.text_document.uri, semantic_tokens, given.range)
 
-    @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[" ", "(", "%"]))
-    async def completion(given: lsp.CompletionParams) -> list[lsp.CompletionItem]:
-        return await asked(given.text_document.uri, features.completion, given.position)
+    @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(
+        trigger_characters=[" ", "(", "%", "=", "{", "'", ","]))
+    async def complete(given: lsp.CompletionParams) -> Offer:
+        return await asked(given.text_document.uri, completion, given.position)
+
+    @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
+    async def inlay_hints(given: lsp.InlayHintParams) -> list[lsp.InlayHint]:
+        return await asked_aside(given.text_document.uri, hints, given.range, server.hint_style)
+
+    @server.feature(lsp.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
+    async def calls_here(given: lsp.CallHierarchyPrepareParams) -> list[lsp.CallHierarchyItem]:
+        return await asked(given.text_document.uri, called_here, given.position)
+
+    @server.feature(lsp.CALL_HIERARCHY_INCOMING_CALLS)
+    async def callers(given: lsp.CallHierarchyIncomingCallsParams) -> list[lsp.CallHierarchyIncomingCall]:
+        return await asked(given.item.uri, incoming, given.item)
+
+    @server.feature(lsp.CALL_HIERARCHY_OUTGOING_CALLS)
+    async def callees(given: lsp.CallHierarchyOutgoingCallsParams) -> list[lsp.CallHierarchyOutgoingCall]:
+        return await asked_aside(given.item.uri, outgoing, given.item)
+
+    @server.feature(lsp.WORKSPACE_SYMBOL)
+    async def symbols_of_folders(given: lsp.WorkspaceSymbolParams) -> list[lsp.WorkspaceSymbol]:
+        found, left = await in_background(server.search_folders, given.query)
+        if left:
+            server.window_log_message(lsp.LogMessageParams(
+                lsp.MessageType.Info, f"{left:,} files of the folder were not searched for {given.query!r}"))
+        return list(found)
 
 
 def _answer_changes(server: HloServer) -> None:
@@ -416,10 +471,16 @@ def _answer_changes(server: HloServer) -> None:
         document = await server.read_document(uri)
         return await server.quick_fixes(uri, document, given.range)
 
+    async def formatted(uri: str, how: Callable[..., list[lsp.TextEdit] | None], *rest: Any
+                        ) -> list[lsp.TextEdit] | None:
+        document = await server.read_document(uri)
+        found: list[lsp.TextEdit] | None = await in_background(how, document, server.places(document, uri), *rest)
+        return found
+
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
     async def formatting(given: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
-        uri = given.text_document.uri
-        document = await server.read_document(uri)
-        found: list[lsp.TextEdit] | None = await in_background(
-            features.formatting, document, server.places(document, uri))
-        return found
+        return await formatted(given.text_document.uri, features.formatting)
+
+    @server.feature(lsp.TEXT_DOCUMENT_RANGE_FORMATTING)
+    async def range_formatting(given: lsp.DocumentRangeFormattingParams) -> list[lsp.TextEdit] | None:
+        return await formatted(given.text_document.uri, features.range_formatting, given.range)

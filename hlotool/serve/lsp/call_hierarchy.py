@@ -1,0 +1,77 @@
+"""Which computations call a computation, and which ones it calls: fusions, loops, branches, reductions and calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lsprotocol import types as lsp
+
+from hlotool.diagnostics import visible
+from hlotool.ir import HloComputation
+from hlotool.serve.lsp.document import Document, ModulePart
+from hlotool.serve.lsp.features import Places
+from hlotool.serve.lsp.names import Occurrence
+from hlotool.serve.lsp.symbols import extents
+
+#: computations of one answer
+MOST_CALLS = 1000
+
+
+def called_here(document: Document, places: Places, at: lsp.Position) -> list[lsp.CallHierarchyItem]:
+    """Return the computation that is named at a place, or the one around it."""
+    found = document.name_at(*places.read(at))
+    place = document.at(*places.read(at))
+    if found is not None:
+        item = found[1].item
+        computation = item if isinstance(item, HloComputation) else found[1].owner
+        return list(_items(found[0], places, computation))
+    around = [c for c, start, end in extents(place[0]) if start <= place[1] <= end] if place is not None else []
+    return list(_items(place[0], places, around[0])) if place is not None and around else []
+
+
+def incoming(document: Document, places: Places, item: lsp.CallHierarchyItem) -> list[lsp.CallHierarchyIncomingCall]:
+    """Return the computations that call one, each with the places where they name it."""
+    found = document.name_at(*places.read(item.selection_range.start))
+    if found is None:
+        return []
+    part, named = found
+    callers: dict[HloComputation, list[Occurrence]] = {}
+    for occurrence in part.names.of(named):
+        if not occurrence.is_definition:
+            callers.setdefault(occurrence.owner, []).append(occurrence)
+    return [lsp.CallHierarchyIncomingCall(shown, _ranges(part, places, at))
+            for caller, at in list(callers.items())[:MOST_CALLS] for shown in _items(part, places, caller)]
+
+
+def outgoing(document: Document, places: Places, item: lsp.CallHierarchyItem) -> list[lsp.CallHierarchyOutgoingCall]:
+    """Return the computations that one calls, each with the places where it names them."""
+    found = document.name_at(*places.read(item.selection_range.start))
+    if found is None or not isinstance(found[1].item, HloComputation):
+        return []
+    part, computation = found[0], found[1].item
+    called: dict[HloComputation, list[Occurrence]] = {}
+    for instruction in computation.instructions:
+        if instruction.offset >= 0 and instruction.called_computations():
+            for statement in part.names.statements(instruction.offset, instruction.offset):
+                for occurrence in statement:
+                    if isinstance(occurrence.item, HloComputation) and not occurrence.is_definition:
+                        called.setdefault(occurrence.item, []).append(occurrence)
+    return [lsp.CallHierarchyOutgoingCall(shown, _ranges(part, places, at))
+            for callee, at in list(called.items())[:MOST_CALLS] for shown in _items(part, places, callee)]
+
+
+def _ranges(part: ModulePart, places: Places, named: list[Occurrence]) -> list[lsp.Range]:
+    return [places.of(part, o.start, o.end) for o in dict.fromkeys(named)]
+
+
+def _items(part: ModulePart, places: Places, computation: HloComputation) -> Iterator[lsp.CallHierarchyItem]:
+    """Yield a computation that has a name in the text."""
+    start, text = computation.offset, part.source.text
+    if start < 0 or not text.startswith(computation.name, start):
+        return
+    count = len(computation.instructions)
+    is_entry = computation is part.module.entry
+    area = places.of(part, start, start + len(computation.name))
+    yield lsp.CallHierarchyItem(
+        visible(computation.name), lsp.SymbolKind.Function, places.uri, area, area,
+        detail=f"{'ENTRY, ' if is_entry else ''}{count:,} instruction{'' if count == 1 else 's'}")
