@@ -189,7 +189,7 @@ def test_code_in_a_sentence_is_not_ended_by_its_text(text: str, shown: str) -> N
 
 @pytest.mark.parametrize(("text", "fence"), [("a", "```"), ("``", "```"), ("```", "````"), ("`````", "``````")])
 def test_a_block_is_not_ended_by_its_text(text: str, fence: str) -> None:
-    assert features._code(text) == f"{fence}hlo\n{text}\n{fence}"
+    assert features.block_of_code(text) == f"{fence}hlo\n{text}\n{fence}"
 
 
 @pytest.mark.parametrize(("words", "name", "said"), [

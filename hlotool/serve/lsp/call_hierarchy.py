@@ -19,25 +19,26 @@ MOST_CALLS = 1000
 
 def called_here(document: Document, places: Places, at: lsp.Position) -> list[lsp.CallHierarchyItem]:
     """Return the computation that is named at a place, or the one around it."""
-    found = document.name_at(*places.read(at))
     place = document.at(*places.read(at))
-    if found is not None:
-        item = found[1].item
-        computation = item if isinstance(item, HloComputation) else found[1].owner
-        return list(_items(found[0], places, computation))
-    around = [c for c, start, end in extents(place[0]) if start <= place[1] <= end] if place is not None else []
-    return list(_items(place[0], places, around[0])) if place is not None and around else []
+    if place is None:
+        return []
+    part, offset = place
+    named = part.names.at(offset)
+    if named is not None and isinstance(named.item, HloComputation):
+        return list(_items(part, places, named.item))
+    around = [c for c, start, end in extents(part) if start <= offset <= end]
+    return list(_items(part, places, around[0])) if around else []
 
 
 def incoming(document: Document, places: Places, item: lsp.CallHierarchyItem) -> list[lsp.CallHierarchyIncomingCall]:
     """Return the computations that call one, each with the places where they name it."""
-    found = document.name_at(*places.read(item.selection_range.start))
+    found = _named_by(document, places, item)
     if found is None:
         return []
     part, named = found
     callers: dict[HloComputation, list[Occurrence]] = {}
     for occurrence in part.names.of(named):
-        if not occurrence.is_definition:
+        if not occurrence.is_definition and occurrence.owner is not None:
             callers.setdefault(occurrence.owner, []).append(occurrence)
     return [lsp.CallHierarchyIncomingCall(shown, _ranges(part, places, at))
             for caller, at in list(callers.items())[:MOST_CALLS] for shown in _items(part, places, caller)]
@@ -45,8 +46,8 @@ def incoming(document: Document, places: Places, item: lsp.CallHierarchyItem) ->
 
 def outgoing(document: Document, places: Places, item: lsp.CallHierarchyItem) -> list[lsp.CallHierarchyOutgoingCall]:
     """Return the computations that one calls, each with the places where it names them."""
-    found = document.name_at(*places.read(item.selection_range.start))
-    if found is None or not isinstance(found[1].item, HloComputation):
+    found = _named_by(document, places, item)
+    if found is None:
         return []
     part, computation = found[0], found[1].item
     called: dict[HloComputation, list[Occurrence]] = {}
@@ -58,6 +59,14 @@ def outgoing(document: Document, places: Places, item: lsp.CallHierarchyItem) ->
                         called.setdefault(occurrence.item, []).append(occurrence)
     return [lsp.CallHierarchyOutgoingCall(shown, _ranges(part, places, at))
             for callee, at in list(called.items())[:MOST_CALLS] for shown in _items(part, places, callee)]
+
+
+def _named_by(document: Document, places: Places, item: lsp.CallHierarchyItem
+              ) -> tuple[ModulePart, Occurrence] | None:
+    """Return the computation that an item stands for, where the text still names one there."""
+    place = document.at(*places.read(item.selection_range.start))
+    named = place[0].names.at(place[1]) if place is not None else None
+    return (place[0], named) if place and named and isinstance(named.item, HloComputation) else None
 
 
 def _ranges(part: ModulePart, places: Places, named: list[Occurrence]) -> list[lsp.Range]:

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import bisect
 import functools
+import re
 from collections.abc import Sequence
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic
+from hlotool import mlir
+from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule, Position, Source
 from hlotool.passes.read import read_to_follow
+from hlotool.serve.lsp.mlir_names import MlirNames
 from hlotool.serve.lsp.names import Names, Occurrence
 from hlotool.serve.lsp.text_lines import Lines, TextChange
 from hlotool.text import Changed, reread
 from hlotool.text.input_files import is_mlir, plain_text, split_modules
+
+#: beside strings: comments, and locations of MLIR
+_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|(//)')
+_LOCATION = re.compile(r'"(?:[^"\\\n]|\\.)*"|(\bloc\s*\(|^#loc)', re.M)
 
 
 class ModulePart:
@@ -32,7 +39,7 @@ class ModulePart:
 
     @functools.cached_property
     def names(self) -> Names:
-        return Names(self.module)
+        return Names(self.module, bool(self.errors))
 
     def change(self, change: TextChange) -> Changed | None:
         """Follow a change of the text; None where all of it must be read again, and this be thrown away."""
@@ -46,8 +53,29 @@ class ModulePart:
         return self.source.offset(Position(line, column))
 
 
+class MlirPart:
+    """The program of an MLIR text. Of a text with errors it holds what could be read."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.program, self.errors = mlir.read_recovering(source)
+        self.names = MlirNames(source, self.program, not self.errors)
+
+    def printed(self) -> str | None:
+        """Return the text as MLIR prints it; None where that would lose something: comments, or what is not read."""
+        text = self.source.text
+        if self.errors or any(found[1] for found in _COMMENT.finditer(text)):
+            return None
+        new = mlir.short_text(self.program, locations=any(found[1] for found in _LOCATION.finditer(text)))
+        try:
+            again = mlir.read_program(new)
+        except HloError:
+            return None
+        return new if mlir.generic_text(again) == mlir.generic_text(self.program) else None
+
+
 class Document:
-    """A whole text, which may hold several modules. Of StableHLO the findings are known, and no names."""
+    """A whole text, which may hold several modules of HLO, or is one program of MLIR."""
 
     def __init__(self, text: str, filename: str, lines: Lines | None = None) -> None:
         self.text, self.filename = text, filename
@@ -68,9 +96,15 @@ class Document:
 
     @functools.cached_property
     def parts(self) -> list[ModulePart]:
-        if self.is_mlir:
+        """The modules of HLO; reading an MLIR text finds none, and has its program ready."""
+        if self.mlir is not None:
             return []
         return [ModulePart(source) for source in split_modules(plain_text(self.text), self.filename)]
+
+    @functools.cached_property
+    def mlir(self) -> MlirPart | None:
+        """The program of an MLIR text."""
+        return MlirPart(Source(self.text, self.filename)) if self.is_mlir else None
 
     @property
     def followed(self) -> ModulePart | None:
@@ -113,8 +147,10 @@ class Document:
             return None
         return self.parts[number], offset
 
-    def name_at(self, line: int, column: int) -> tuple[ModulePart, Occurrence] | None:
+    def name_at(self, line: int, column: int) -> tuple[ModulePart | MlirPart, Occurrence] | None:
         """Return the name that stands at a place."""
-        place = self.at(line, column)
+        place: tuple[ModulePart | MlirPart, int] | None = self.at(line, column)
+        if self.mlir is not None and (offset := self.mlir.source.offset(Position(line, column))) is not None:
+            place = self.mlir, offset
         found = place[0].names.at(place[1]) if place else None
         return (place[0], found) if place and found else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from lsprotocol import types as lsp
 from pygls.workspace import PositionCodec
@@ -19,7 +19,7 @@ from hlotool.ops import OPS, ConstraintError, Op
 from hlotool.passes.formatting import format_text
 from hlotool.passes.origins import origin_of
 from hlotool.serve.lsp.attribute_pages import attribute_page
-from hlotool.serve.lsp.document import Document, ModulePart
+from hlotool.serve.lsp.document import Document, MlirPart, ModulePart
 from hlotool.serve.lsp.names import Item, Occurrence
 from hlotool.serve.lsp.offered_fixes import OfferedFixes
 from hlotool.serve.lsp.text_lines import Lines
@@ -27,7 +27,6 @@ from hlotool.serve.lsp.text_lines import Lines
 _SEVERITY = {Severity.ERROR: lsp.DiagnosticSeverity.Error, Severity.WARNING: lsp.DiagnosticSeverity.Warning,
              Severity.INFO: lsp.DiagnosticSeverity.Information}
 _WORD = re.compile(r"[\w.\-]+")
-_NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)")
 #: characters of a statement that a hover shows
 _SHOWN = 400
 #: between the first and the last line that formatting changes; of more, all are replaced
@@ -48,7 +47,7 @@ class Places:
     def range(self, start: Position, end: Position) -> lsp.Range:
         return lsp.Range(self.place(start), self.place(end))
 
-    def of(self, part: ModulePart, start: int, end: int) -> lsp.Range:
+    def of(self, part: ModulePart | MlirPart, start: int, end: int) -> lsp.Range:
         """Return the range of two offsets of a module's text."""
         return self.range(part.source.position(start), part.source.position(end))
 
@@ -58,7 +57,7 @@ class Places:
         found = self.codec.position_from_client_units(self.lines, inside)
         return found.line + 1, found.character + 1
 
-    def location(self, part: ModulePart, occurrence: Occurrence) -> lsp.Location:
+    def location(self, part: ModulePart | MlirPart, occurrence: Occurrence) -> lsp.Location:
         return lsp.Location(self.uri, self.of(part, occurrence.start, occurrence.end))
 
 
@@ -78,10 +77,9 @@ def diagnostics(findings: Iterable[Diagnostic], places: Places) -> list[lsp.Diag
 def hover(document: Document, places: Places, at: lsp.Position) -> lsp.Hover | None:
     """Return the definition of a name with its inferred shape, or the documentation of an opcode."""
     line, column = places.read(at)
-    if (found := document.name_at(line, column)) is not None:
-        part, occurrence = found
-        return _page(_about(part, occurrence.item), places.of(part, occurrence.start, occurrence.end))
     place = document.at(line, column)
+    if place is not None and (named := place[0].names.at(place[1])) is not None:
+        return _page(_about(place[0], named.item), places.of(place[0], named.start, named.end))
     word = _word_at(*place) if place else None
     if place is None or word is None:
         return None
@@ -118,11 +116,11 @@ def _about(part: ModulePart, item: Item) -> str:
         found = [i for i in item.instructions if i.opcode == "parameter"]
         found.sort(key=lambda p: p.attributes.get("parameter_number", len(found)))
         parameters = ", ".join(f"{p.name}: {p.shape}" for p in found)
-        return _code(f"{item.name} ({parameters}) -> {item.root.shape if item.root else '?'}") \
+        return block_of_code(f"{item.name} ({parameters}) -> {item.root.shape if item.root else '?'}") \
             + f"\n\n{len(item.instructions)} instructions"
     number = [str(item.attributes["parameter_number"])] if item.attributes.get("parameter_number") is not None else []
     operands = ", ".join([*number, *(f"{o.shape} {o.name}" for o in item.operands)])
-    shown = _code(f"{item.name} = {item.shape} {item.opcode}({operands})"[:_SHOWN])
+    shown = block_of_code(f"{item.name} = {item.shape} {item.opcode}({operands})"[:_SHOWN])
     return "\n\n".join([shown, *_inferred(item), *_made_by(part, item), *summary(item.opcode)])
 
 
@@ -153,10 +151,10 @@ def summary(opcode: str) -> Iterator[str]:
         yield f"**{opcode}**: {' '.join(OPS[opcode].doc.partition(chr(10) * 2)[0].split())}"
 
 
-def _code(text: str) -> str:
+def block_of_code(text: str, language: str = "hlo") -> str:
     """Return a block of code that no back quote of the text ends."""
     fence = "`" * max(3, 1 + _longest_quote(text))
-    return f"{fence}hlo\n{visible(text)}\n{fence}"
+    return f"{fence}{language}\n{visible(text)}\n{fence}"
 
 
 def _inline(text: str) -> str:
@@ -181,7 +179,7 @@ def documentation(record: Op) -> str:
     operands = [*record.operands[:-1], f"*{record.operands[-1]}"] if record.is_variadic else record.operands
     attributes = [a.name if a.is_required else f"{a.name}?" for a in record.attributes]
     signature = f"{record.opcode}({', '.join(operands)}){''.join(f', {a}=' for a in attributes)}"
-    return "\n\n".join([_code(signature), record.doc.replace("\nC", "  \nC"), f"*{record.source}*"])
+    return "\n\n".join([block_of_code(signature), record.doc.replace("\nC", "  \nC"), f"*{record.source}*"])
 
 
 # Names
@@ -229,16 +227,9 @@ def rename(document: Document, places: Places, at: lsp.Position, new_name: str) 
     if found is None:
         raise CannotRename("no instruction or computation is named here")
     part, occurrence = found
-    given = _NAME.fullmatch(new_name)
-    if given is None:
-        raise CannotRename(f"{new_name!r} is no name: letters, digits, '_', '.' and '-', a letter first")
-    if part.errors:
-        raise CannotRename("the module has syntax errors: what they hide would keep its name")
-    siblings: Sequence[Item] = (part.module.computations if isinstance(occurrence.item, HloComputation)
-                                else occurrence.owner.instructions)
-    if any(s.name == given[1] and s is not occurrence.item for s in siblings):
-        raise CannotRename(f"{given[1]} is taken")
-    edits = [lsp.TextEdit(places.of(part, o.start, o.end), given[1]) for o in part.names.of(occurrence)]
+    if refusal := part.names.refusal(occurrence, new_name):
+        raise CannotRename(refusal)
+    edits = [lsp.TextEdit(places.of(part, o.start, o.end), new_name.lstrip("%@")) for o in part.names.of(occurrence)]
     return lsp.WorkspaceEdit(changes={places.uri: edits})
 
 
@@ -267,13 +258,19 @@ def _workspace_edit(edits: Iterable[Edit], places: Places) -> lsp.WorkspaceEdit:
 
 def formatting(document: Document, places: Places) -> list[lsp.TextEdit] | None:
     """The lines that one format changes, comments in their places; None where that cannot be, which leaves the text."""
-    if document.is_mlir:
-        return None
-    try:
-        text, _ = format_text(document.text, document.filename)
-    except HloError:
+    text = _formatted(document)
+    if text is None:
         return None
     return [_line_edit(*change) for change in _changed_lines(list(places.lines), list(Lines(text)))]
+
+
+def _formatted(document: Document) -> str | None:
+    if document.mlir is not None:
+        return document.mlir.printed()
+    try:
+        return format_text(document.text, document.filename)[0]
+    except HloError:
+        return None
 
 
 def range_formatting(document: Document, places: Places, chosen: lsp.Range) -> list[lsp.TextEdit] | None:

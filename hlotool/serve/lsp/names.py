@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import Any
 
 from hlotool.grammars import beginning
 from hlotool.ir import KINDS, HloComputation, HloInstruction, HloModule, Kind
 
 Item = HloInstruction | HloComputation
+_GIVEN = re.compile(r"%?([A-Za-z_][\w.\-]*)")
 
 _TOKEN = re.compile(
     r"""(?P<skip>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|/\*.*?\*/|//[^\n]*"""
@@ -29,9 +31,9 @@ class Occurrence:
 
     start: int
     end: int
-    item: Item
-    #: the computation around it
-    owner: HloComputation
+    item: Any
+    #: the computation around it; None in MLIR
+    owner: HloComputation | None
     is_definition: bool = False
     #: inside of an operation's parentheses
     is_operand: bool = False
@@ -40,8 +42,8 @@ class Occurrence:
 class Names:
     """The places of a module's names, found a statement at a time: a text of megabytes is never read whole for one."""
 
-    def __init__(self, module: HloModule) -> None:
-        self._module = module
+    def __init__(self, module: HloModule, has_errors: bool = False) -> None:
+        self._module, self._has_errors = module, has_errors
         self._text = module.source.text if module.source else ""
         self._ordered = sorted((c for c in module.computations if c.offset >= 0), key=attrgetter("offset"))
         self._by_name = {c.name: c for c in module.computations}
@@ -69,7 +71,7 @@ class Names:
         """Return every occurrence of what is named at one place, in the order of the text."""
         item = found.item
         name, start, end = item.name, 0, len(self._text)
-        if isinstance(item, HloInstruction):
+        if isinstance(item, HloInstruction) and found.owner is not None:
             body = self._body(self._number(found.owner.offset))
             start, end = body.computation.offset, body.end
         seen: dict[tuple[int, int], None] = {}
@@ -85,6 +87,17 @@ class Names:
         body = self._body(self._number(found.item.offset)) if found.item.offset >= 0 else None
         return next((o for o in body.statement(body.number(found.item.offset))
                      if o.is_definition and o.item is found.item), None) if body is not None else None
+
+    def refusal(self, found: Occurrence, new_name: str) -> str:
+        """Return why a name cannot be given; nothing where it can."""
+        given, item = _GIVEN.fullmatch(new_name), found.item
+        if given is None:
+            return f"{new_name!r} is no name: letters, digits, '_', '.' and '-', a letter first"
+        if self._has_errors:
+            return "the module has syntax errors: what they hide would keep its name"
+        siblings: Sequence[Item] = (self._module.computations if isinstance(item, HloComputation) else
+                                    found.owner.instructions if found.owner is not None else ())
+        return f"{given[1]} is taken" if any(s.name == given[1] and s is not item for s in siblings) else ""
 
     def all(self) -> Iterator[Occurrence]:
         """Yield every occurrence of the text, in its order."""

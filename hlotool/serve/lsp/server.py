@@ -20,6 +20,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter
 
 from hlotool.diagnostics import Diagnostic, Severity
+from hlotool.ir import Position
 from hlotool.serve.lsp import features
 from hlotool.serve.lsp.call_hierarchy import called_here, incoming, outgoing
 from hlotool.serve.lsp.completions import Offer, completion
@@ -28,6 +29,7 @@ from hlotool.serve.lsp.features import Places
 from hlotool.serve.lsp.folder_symbols import folder_symbols
 from hlotool.serve.lsp.following import Following
 from hlotool.serve.lsp.hints import STYLES, hints
+from hlotool.serve.lsp.mlir_pages import mlir_folding, mlir_symbols, page_at
 from hlotool.serve.lsp.offered_fixes import OfferedFixes
 from hlotool.serve.lsp.open_text import OpenText, Texts
 from hlotool.serve.lsp.semantic_tokens import LEGEND, semantic_tokens
@@ -387,7 +389,7 @@ def _answer_questions(server: HloServer) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     async def hover(given: lsp.HoverParams) -> lsp.Hover | None:
-        return await asked(given.text_document.uri, features.hover, given.position)
+        return await asked(given.text_document.uri, _hover, given.position)
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     async def definition(given: lsp.DefinitionParams) -> lsp.Location | None:
@@ -403,12 +405,12 @@ def _answer_questions(server: HloServer) -> None:
         return await asked(given.text_document.uri, features.highlights, given.position)
 
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    async def outline(given: lsp.DocumentSymbolParams) -> Ready:
-        return await asked_aside(given.text_document.uri, symbols)
+    async def outline(given: lsp.DocumentSymbolParams) -> Ready | list[lsp.DocumentSymbol]:
+        return await asked_aside(given.text_document.uri, _outline)
 
     @server.feature(lsp.TEXT_DOCUMENT_FOLDING_RANGE)
     async def folds(given: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
-        return await asked_aside(given.text_document.uri, folding)
+        return await asked_aside(given.text_document.uri, _folds)
 
     @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
     async def tokens(given: lsp.SemanticTokensParams) -> lsp.SemanticTokens | None:
@@ -446,6 +448,21 @@ def _answer_questions(server: HloServer) -> None:
             server.window_log_message(lsp.LogMessageParams(
                 lsp.MessageType.Info, f"{left:,} files of the folder were not searched for {given.query!r}"))
         return list(found)
+
+
+def _hover(document: Document, places: Places, at: lsp.Position) -> lsp.Hover | None:
+    if document.mlir is None:
+        return features.hover(document, places, at)
+    offset = document.mlir.source.offset(Position(*places.read(at)))
+    return page_at(document.mlir, places, offset) if offset is not None else None
+
+
+def _outline(document: Document, places: Places) -> Ready | list[lsp.DocumentSymbol]:
+    return symbols(document, places) if document.mlir is None else mlir_symbols(document.mlir, places)
+
+
+def _folds(document: Document, places: Places) -> list[lsp.FoldingRange]:
+    return folding(document, places) if document.mlir is None else mlir_folding(document.mlir)
 
 
 def _answer_changes(server: HloServer) -> None:

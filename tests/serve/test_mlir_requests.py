@@ -1,0 +1,198 @@
+"""What an editor is told of StableHLO text: names, pages, outline, and the text as MLIR prints it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
+from test_lsp import URI, Session, applied, cut, place
+
+import hlotool
+from hlotool import mlir
+from hlotool.serve.lsp.document import Document
+from hlotool.serve.lsp.symbols import MOST_LISTED
+
+TEXT = """module @jit_f {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> tensor<f32> {
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %0 = stablehlo.add %arg0, %arg1 : tensor<4xf32>
+    %1:2 = "stablehlo.foo"(%0, %cst) ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %9 = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %9 : tensor<f32>
+    }, {
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      stablehlo.return %a : tensor<f32>
+    }) {note = "%0 is no use"} : (tensor<4xf32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
+    %2 = stablehlo.reduce(%0 init: %cst) applies stablehlo.add across dimensions = [0]
+      : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+    %3:2 = stablehlo.while(%iterArg = %cst, %iterArg_0 = %1#1) : tensor<f32>, tensor<f32>
+    cond {
+      %c = stablehlo.compare  LT, %iterArg, %iterArg_0 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      stablehlo.return %iterArg, %iterArg_0 : tensor<f32>, tensor<f32>
+    }
+    %5 = call @g(%2) : (tensor<f32>) -> tensor<f32>
+    %6 = call @g(%3#0) : (tensor<f32>) -> tensor<f32>
+    return %1#0 : tensor<f32>
+  }
+  func.func private @g(%arg0: tensor<f32>) -> tensor<f32> {
+    return %arg0 : tensor<f32>
+  }
+}
+"""
+
+
+def in_session(conversation: Any, text: str = TEXT) -> None:
+    async def whole() -> None:
+        async with Session() as session:
+            await session.open(text)
+            await conversation(session)
+
+    asyncio.run(whole())
+
+
+@pytest.mark.parametrize(("words", "offset", "name", "lines"), [
+    ("%arg0, %arg1 :", 2, "arg0", [2, 4]), ("return %arg0", 8, "arg0", [26, 27]), ("(%0, %cst)", 2, "0", [4, 5, 13]),
+    ("%1#1", 1, "1", [5, 15, 24]), ("add %a, %b", 5, "a", [6, 7]), ("return %a", 8, "a", [10, 11]),
+    ("%iterArg, %iterArg_0 : (", 2, "iterArg", [15, 17, 20]), ("%iterArg_0 = ", 2, "iterArg_0", [15, 17, 20]),
+    ("call @g", 6, "g", [22, 23, 26]), ("%cst = stable", 0, "cst", [3, 5, 13, 15])])
+def test_what_is_named_and_where(words: str, offset: int, name: str, lines: list[int]) -> None:
+    async def conversation(session: Any) -> None:
+        at = place(TEXT, words, offset)
+        uses = await session.ask("text_document_references", lsp.ReferenceParams, at,
+                                 context=lsp.ReferenceContext(include_declaration=True))
+        assert [cut(TEXT, u.range) for u in uses] == [name] * len(uses)
+        assert [u.range.start.line for u in uses] == lines
+        where = await session.ask("text_document_definition", lsp.DefinitionParams, at)
+        assert cut(TEXT, where.range) == name and where.range.start.line == (26 if name == "g" else lines[0])
+        marked = await session.ask("text_document_document_highlight", lsp.DocumentHighlightParams, at)
+        assert [m.kind for m in marked].count(lsp.DocumentHighlightKind.Write) == 1
+
+    in_session(conversation)
+
+
+def test_renames_are_whole_and_what_is_taken_is_refused() -> None:
+    async def conversation(session: Any) -> None:
+        async def renamed(words: str, offset: int, new: str) -> str:
+            edit = await session.ask("text_document_rename", lsp.RenameParams, place(TEXT, words, offset), new_name=new)
+            return applied(TEXT, edit.changes[URI])
+
+        loop = await renamed("%iterArg = ", 1, "%turn")
+        assert loop == TEXT.replace("%iterArg ", "%turn ").replace("%iterArg,", "%turn,")
+        hlotool.mlir.read_program(loop)
+        assert await renamed("@g(%2)", 1, "other") == TEXT.replace("@g(", "@other(")
+        several = await renamed("%1#1", 1, "pair")
+        assert several == TEXT.replace("%1", "%pair")
+        assert mlir.generic_text(mlir.read_program(several)) == mlir.generic_text(mlir.read_program(TEXT))
+        for words, new, why in (("%0 = ", "cst", "taken"), ("@g(%2)", "main", "taken"), ("%0 = ", "a b", "no name")):
+            with pytest.raises(JsonRpcException, match=why):
+                await renamed(words, 1, new)
+        # The same name in another function is another value.
+        assert (await renamed("%arg1", 1, "right")).count("%right") == 2
+
+    in_session(conversation)
+
+
+def test_a_broken_text_answers_and_is_not_renamed_or_formatted() -> None:
+    broken = TEXT.replace("%6 = call @g", "%6 = cal @g")
+
+    async def conversation(session: Any) -> None:
+        where = await session.ask("text_document_definition", lsp.DefinitionParams, place(broken, "(%0, %cst)", 1))
+        assert cut(broken, where.range) == "0"
+        with pytest.raises(JsonRpcException, match="syntax errors"):
+            await session.ask("text_document_rename", lsp.RenameParams, place(broken, "%0 ="), new_name="z")
+        assert await session.client.text_document_formatting_async(
+            lsp.DocumentFormattingParams(session.text, lsp.FormattingOptions(2, True))) is None
+
+    in_session(conversation, broken)
+
+
+@pytest.mark.parametrize(("words", "offset", "parts"), [
+    ("stablehlo.add %arg0", 3, ["stablehlo.add(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> (tensor<4xf32>)",
+                                "**add**: "]),
+    ("%0 = ", 1, ["%0 : tensor<4xf32>", "stablehlo.add("]),
+    ("%iterArg = ", 2, ["%iterArg : tensor<f32>", "an argument of `stablehlo.while`"]),
+    ("compare  LT", 2, ["- comparison_direction: `#stablehlo<comparison_direction LT>`", "**compare**"]),
+    ("call @g", 2, ["func.call(%2: tensor<f32>)", "- callee: `@g`"]),
+    ("@g(%2)", 1, ["func.func @g(tensor<f32>) -> tensor<f32>"])])
+def test_hover(words: str, offset: int, parts: list[str]) -> None:
+    async def conversation(session: Any) -> None:
+        shown = await session.ask("text_document_hover", lsp.HoverParams, place(TEXT, words, offset))
+        for part in parts:
+            assert part in shown.contents.value, shown.contents.value
+
+    in_session(conversation)
+
+
+def test_structure() -> None:
+    async def conversation(session: Any) -> None:
+        found = await session.client.text_document_document_symbol_async(lsp.DocumentSymbolParams(session.text))
+        functions = [s for s in found if s.children]
+        assert [(s.name, s.range.start.line, s.range.end.line) for s in functions] == [("main", 2, 25), ("g", 26, 28)]
+        assert [(c.name, c.detail) for c in functions[0].children][:3] == [
+            ("%cst", "tensor<f32> stablehlo.constant"), ("%0", "tensor<4xf32> stablehlo.add"),
+            ("%1", "tensor<f32>, tensor<f32> stablehlo.foo")]
+        folds = await session.client.text_document_folding_range_async(lsp.FoldingRangeParams(session.text))
+        assert [(f.start_line, f.end_line) for f in folds] == [(2, 25), (26, 28)]
+
+    in_session(conversation)
+
+
+def test_formatting_gives_what_mlir_prints_and_loses_nothing() -> None:
+    printed = mlir.short_text(mlir.read_program(TEXT))
+    untidy = printed.replace("    %cst = ", "  %cst   =  ").replace(" : tensor<4xf32>\n", "   :   tensor<4xf32>\n")
+
+    async def conversation(session: Any) -> None:
+        async def formatted(text: str) -> str | None:
+            await session.open(text)
+            edits = await session.client.text_document_formatting_async(
+                lsp.DocumentFormattingParams(session.text, lsp.FormattingOptions(2, True)))
+            return None if edits is None else applied(text, edits)
+
+        assert untidy != printed and await formatted(untidy) == printed
+        assert await formatted("// a remark\n" + untidy) is None
+        located = printed.replace("stablehlo.constant dense<0.000000e+00> : tensor<f32>",
+                                  'stablehlo.constant   dense<0.000000e+00> : tensor<f32> loc("here")')
+        again = await formatted(located)
+        assert again is not None and mlir.generic_text(mlir.read_program(again)) == mlir.generic_text(
+            mlir.read_program(located))
+
+    in_session(conversation, untidy)
+
+
+def test_an_outline_of_thousands_of_operations_is_short() -> None:
+    lines = "".join(f"    %x{n} = stablehlo.negate %arg0 : tensor<4xf32>\n" for n in range(MOST_LISTED))
+    text = TEXT.replace("    %cst = ", f"{lines}    %cst = ", 1)
+
+    async def conversation(session: Any) -> None:
+        found = await session.client.text_document_document_symbol_async(lsp.DocumentSymbolParams(session.text))
+        main = next(s for s in found if s.name == "main")
+        assert [c.name for c in main.children] == ["%1", "%2", "%3", "%5", "%6"]
+        assert main.detail == f"5 of {MOST_LISTED + 8:,} operations"
+
+    in_session(conversation, text)
+
+
+def test_every_name_of_the_samples_has_its_definition() -> None:
+    models, checked = Path(__file__).parents[2] / "samples" / "models", 0
+    texts = [str(hlotool.to_stablehlo(hlotool.parse((models / f"{name}.hlo").read_text("utf-8"))))
+             for name in ("rnn_scan", "mlp_train_step", "mixture_of_experts")]
+    for text in (TEXT, *texts):
+        part = Document(text, "sample.mlir").mlir
+        assert part is not None and not part.errors
+        for operation in part.names.operations:
+            for value in operation.operands:
+                token = re.compile(rf"%{value.name}(?![\w$.])").search(text, operation.start) if value.name else None
+                if token is not None:
+                    found = part.names.at(token.start() + 1)
+                    assert found is not None and value in found.item.values, text[token.start():token.start() + 60]
+                    checked += 1
+    assert checked > 500
