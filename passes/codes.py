@@ -5,7 +5,8 @@ from hlotool.diagnostics import define
 CHECKS = "XLA, hlo_verifier.cc"
 
 UNKNOWN_OPCODE = define("V101", "unknown-opcode", "an operation that no version of HLO has", CHECKS)
-UNKNOWN_ATTRIBUTE = define("V102", "unknown-attribute", "an attribute that the operation does not have", CHECKS)
+UNKNOWN_ATTRIBUTE = define("V102", "unknown-attribute", "an attribute that the operation, the computation or the "
+                           "header does not have", CHECKS)
 WRONG_SHAPE = define("V103", "wrong-shape", "the written result shape is not the one that the operation gives", CHECKS)
 NO_SHAPE = define("V104", "missing-result-shape",
                   "a result shape is left out that does not follow from the operands", CHECKS)
@@ -85,7 +86,9 @@ SEED = define("V268", "bad-seed-call", "GetRngSeed with operands, or a result th
 RECOVERY = define("V269", "bad-recovery-module", "a module quoted in origin_recovery_table that cannot be read",
                   "xla/hlo/parser/hlo_parser.cc")
 
+BITCAST_SIZE = define("V270", "bitcast-size", "a bitcast to another number of bytes, which is no value", CHECKS)
+
 #: codes of findings that leave the module usable
-WARNINGS = frozenset({DYNAMIC_FLAGS, ELIDED, FFT_LENGTH, FUSED_UNUSED, SHARED_NAME, MODULE_NAME, ORIGIN})
+WARNINGS = frozenset({DYNAMIC_FLAGS, ELIDED, FFT_LENGTH, FUSED_UNUSED, SHARED_NAME, MODULE_NAME, ORIGIN, BITCAST_SIZE})
 
 BAD_PASS = define("L301", "bad-pass", "a pass of an installed package that cannot be loaded")

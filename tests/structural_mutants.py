@@ -310,7 +310,8 @@ def _header_mutant(rng: random.Random, rows: list[str], pool: Pool) -> tuple[str
     parts = pieces(rows[at])
     if not parts:
         return None
-    kind = rng.choice(["dropped", "doubled", "value", "value", "of-others", "added", "alias", "flag"])
+    kind = rng.choice(["dropped", "doubled", "value", "value", "of-others", "added", "alias", "flag",
+                       "of-instructions"])
     if kind in ("dropped", "doubled", "value", "of-others") and len(parts) < 2:
         return None
     rest: tuple[str, ...] = tuple(parts[1:])
@@ -324,6 +325,8 @@ def _header_mutant(rng: random.Random, rows: list[str], pool: Pool) -> tuple[str
         rest = _one(rng, rest, lambda _: rng.choice(pool.header))
     elif kind == "added":
         rest = (*rest, rng.choice(pool.header))
+    elif kind == "of-instructions":
+        rest = (*rest, pool.attribute(rng))
     elif kind == "alias":
         number, index = rng.randrange(3), rng.choice(["", "0", "1", "0,0"])
         rest = (*rest, rng.choice([f"input_output_alias={{ {{{index}}}: ({number}, {{}}, may-alias) }}",
@@ -337,10 +340,34 @@ def _header_mutant(rng: random.Random, rows: list[str], pool: Pool) -> tuple[str
     return (f"header/{kind}", [*rows[:at], text, *rows[at + 1:]]) if text != rows[at] else None
 
 
+def _computation_mutant(rng: random.Random, rows: list[str], pool: Pool) -> tuple[str, list[str]] | None:
+    """Change a computation's first or last row: its signature, its name, or what stands behind its brace."""
+    begins = [i for i, row in enumerate(rows) if row.rstrip().endswith("{") and not row.startswith("HloModule")]
+    ends = [i for i, row in enumerate(rows) if row.strip().startswith("}")]
+    kind = rng.choice(["signature", "signature-type", "shape", "behind", "behind-of-header", "called-otherwise"])
+    if kind in ("signature", "signature-type", "shape", "called-otherwise") and begins:
+        at = rng.choice(begins)
+        row = rows[at]
+        changes: dict[str, Callable[[], str]] = {
+            "signature": lambda: _list(rng, row[:-1]) + "{",
+            "signature-type": lambda: _sub_one(rng, _ELEMENT_TYPE, row, lambda _: rng.choice(_TYPES)),
+            "shape": lambda: _dims(rng, row),
+            "called-otherwise": lambda: _sub_one(rng, _NAME, row, lambda name: f"{name}.x")}
+        text = changes[kind]()
+    elif kind.startswith("behind") and ends:
+        at = rng.choice(ends)
+        row = rows[at]
+        added = rng.choice(pool.header) if kind == "behind-of-header" else pool.attribute(rng)
+        text = f"{row.rstrip()}, {added}"
+    else:
+        return None
+    return (f"computation/{kind}", [*rows[:at], text, *rows[at + 1:]]) if text != row else None
+
+
 def mutants(texts: Sequence[str], seed: int, pool: Pool | None = None) -> Iterator[Mutant]:
-    """Yield mutants without end: nine of ten have one instruction changed, the others rows or the header."""
+    """Yield mutants without end: three of four change one instruction, others rows, a computation or the header."""
     rng, pool = random.Random(seed), pool or Pool(texts)
-    ways = [_line_mutant] * 9 + [_rows_mutant, _header_mutant]
+    ways = [_line_mutant] * 9 + [_rows_mutant, _header_mutant, _computation_mutant]
     while True:
         base = rng.randrange(len(texts))
         found = rng.choice(ways)(rng, texts[base].split("\n"), pool)

@@ -419,6 +419,15 @@ _NAMES_BY_KIND: dict[Kind, str] = {
 #: attribute name -> kind of its value; a name that is missing is kept as Raw
 KINDS: dict[str, Kind] = {name: kind for kind, names in _NAMES_BY_KIND.items() for name in names.split()}
 
+#: names of the attributes of a module's header, and of those behind a computation's closing brace; an instruction has
+#: the others. Source: XLA, hlo_parser.cc, ParseHloModule and ParseComputation
+OF_MODULES = frozenset((
+    "alias_passthrough_params", "allow_spmd_sharding_propagation_to_output",
+    "allow_spmd_sharding_propagation_to_parameters", "buffer_donor", "debug_attributes", "entry_computation_layout",
+    "frontend_attributes", "input_output_alias", "is_scheduled", "num_partitions", "origin_recovery_table",
+    "replica_count"))
+OF_COMPUTATIONS = frozenset({"execution_thread"})
+
 
 def kind_of(name: str, is_nested: bool = False) -> Kind:
     """Return the kind of an attribute by its name.

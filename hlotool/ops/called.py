@@ -92,7 +92,7 @@ def require_reducer(computation: HloComputation, inputs: Sequence[Shape], inits:
     return results
 
 
-def odd_reducer_part(computation: HloComputation, index: int, given: Sequence[Shape]) -> HloInstruction | None:
+def _odd_reducer_part(computation: HloComputation, index: int, given: Sequence[Shape]) -> HloInstruction | None:
     """The parameter or result of a folding computation that alone has another type than what it is given."""
     parameters = computation.parameters()
     inner = (giver(computation, index), parameters[index], parameters[len(parameters) // 2 + index])
@@ -113,5 +113,5 @@ def _require_agreement(computation: HloComputation, index: int, given: Sequence[
         wrong = accumulator, f"its accumulator parameter {index}"
     if wrong is not None:
         raise ConstraintError(label, f"result {index} of {attribute} {computation.name} is {result.text(False)}, "
-                              f"{wrong[1]} is {wrong[0].text(False)}", odd_reducer_part(computation, index, given),
+                              f"{wrong[1]} is {wrong[0].text(False)}", _odd_reducer_part(computation, index, given),
                               attribute=attribute)

@@ -31,8 +31,8 @@ from hlotool.ops.rules import listed, require_array, same_dims
 from hlotool.ops.values import EvaluationError
 
 
-def all_to_all_shape(*operands: Shape, dimensions: Ints | None = None, replica_groups: ReplicaGroups | None = None,
-                     declared: Shape | None) -> Shape:
+def all_to_all_shape(*operands: Shape, dimensions: Ints | None = None, replica_groups: ReplicaGroups | None = None
+                     ) -> Shape:
     """Constraints 1 to 5 of all-to-all."""
     require_arrays("all-to-all", operands)
     size = size_of(replica_groups)
@@ -56,7 +56,7 @@ def all_to_all_shape(*operands: Shape, dimensions: Ints | None = None, replica_g
     n = shape.dims[dimensions[0]]
     require(size is None or n == UNBOUNDED or (size > 0 and n % size == 0), "all-to-all-c3",
             f"dimension {dimensions[0]} of {shape.text(False)} does not divide into {size} blocks")
-    return Shape.tuple(shape) if declared is not None and declared.is_tuple else shape
+    return shape
 
 
 def _emit_all_to_all(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
@@ -67,8 +67,7 @@ def _emit_all_to_all(e: Emitter, instruction: HloInstruction, operands: Sequence
         if not size:
             e.refuse(instruction, "StableHLO's all_to_all needs the size of the groups, and neither replica_groups "
                      "nor the module's header says it")
-        found = e.op("stablehlo.all_to_all", operands, shape, _all_to_all(instruction, dimensions[0], size))
-        return (found,) if instruction.shape.is_tuple else found
+        return e.op("stablehlo.all_to_all", operands, shape, _all_to_all(instruction, dimensions[0], size))
     # Blocks side by side in one array with a leading dimension.
     block, whole = shape.with_dims((1, *shape.dims)), shape.with_dims((count, *shape.dims))
     blocks = [e.op("stablehlo.reshape", [o], block) for o in operands]
@@ -159,7 +158,7 @@ def _draw_all_to_all(d: Draw) -> None:
     lowering=Lowering(_emit_all_to_all, _lift_all_to_all, ("stablehlo.all_to_all", "mhlo.all_to_all")),
     draw=_draw_all_to_all, cost=communicates, flow=EXCHANGES)
 def all_to_all(*operands: Array, dimensions: Ints | None = None, replica_groups: ReplicaGroups | None = None,
-               channel_id: int | None = None, constrain_layout: bool = False, shape: Shape, world: Any) -> Any:
+               channel_id: int | None = None, constrain_layout: bool = False, world: Any) -> Any:
     """Every device sends its k-th block to the k-th member of its group and joins what it receives in that order.
 
     With dimensions= the blocks are pieces of the one operand along that dimension; without, they are the operands
@@ -177,8 +176,7 @@ def all_to_all(*operands: Array, dimensions: Ints | None = None, replica_groups:
     if dimensions is None:
         return tuple(theirs[place] for theirs in brought)
     pieces = [np.split(theirs[0], len(members), dimensions[0])[place] for theirs in brought]
-    found = np.concatenate(pieces, dimensions[0])
-    return (found,) if shape.is_tuple else found
+    return np.concatenate(pieces, dimensions[0])
 
 
 def ragged_all_to_all_shape(input: Shape, output: Shape, input_offsets: Shape, send_sizes: Shape,

@@ -232,7 +232,7 @@ def _fewer_bits(bits: Array, mantissa: int, exponent: int, new_exponent: int, ne
 
 
 def stochastic_convert_shape(operand: Shape, random: Shape, *, declared: Shape | None) -> Shape:
-    """Constraints 1 to 4 of stochastic-convert."""
+    """Constraints 1 to 5 of stochastic-convert."""
     require_type(operand, FLOAT, "stochastic-convert-c1")
     require_type(random, ("unsigned",), "stochastic-convert-c2", "random")
     require(operand.dtype.bits == random.dtype.bits, "stochastic-convert-c3",
@@ -240,6 +240,8 @@ def stochastic_convert_shape(operand: Shape, random: Shape, *, declared: Shape |
             f"random's {random.element_type} {random.dtype.bits}")
     require(same_dims(operand, random), "stochastic-convert-c4",
             f"the operand is {operand.text(False)}, random is {random.text(False)}: the dimensions differ")
+    require(operand.minor_to_major == random.minor_to_major, "stochastic-convert-c5",
+            f"the operand is {operand}, random is {random}: the layouts differ")
     result = declared_array(declared, "stochastic-convert-c1", "stochastic-convert")
     return operand.with_element_type(result.element_type)
 
@@ -290,6 +292,7 @@ def stochastic_convert(operand: Array, random: Array, *, shape: Shape) -> Array:
     C2  random is an array of unsigned integers.
     C3  Elements of both have the same width.
     C4  Both have the same dimensions.
+    C5  Both have the same layout.
     """
     if not shape.dtype.is_integral:
         raise EvaluationError(f"stochastic-convert to {shape.element_type} has no defined value")

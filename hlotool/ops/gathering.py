@@ -10,7 +10,7 @@ from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
 from hlotool.ops.agreement import scattered
 from hlotool.ops.boundaries import of_gather, of_scatter
-from hlotool.ops.called import odd_reducer_part, same_up_to_precision, scalar
+from hlotool.ops.called import require_reducer
 from hlotool.ops.costs import Cost, Inner, elements_of, reads_a_part
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import PICKS, Calls, Flow
@@ -329,7 +329,7 @@ def scatter_shape(*inputs: Shape, update_window_dims: Ints, inserted_window_dims
     flat = {*inserted_window_dims, *input_batching_dims}
     window = [operand.dims[d] for d in range(operand.rank) if d not in flat]
     _require_update(update, update_window_dims, window, [s for i, s in enumerate(indices) if i != index_vector_dim])
-    _require_reducer(to_apply, operands, updates)
+    require_reducer(to_apply, updates, operands, "scatter-c13", "to_apply")
     return operand if count == 1 else Shape.tuple(*operands)
 
 
@@ -353,32 +353,6 @@ def _require_update(update: Shape, window_dims: Ints, window: Sequence[int], sca
     for place, size in zip(places, scattered, strict=True):
         require(same_size(update.dims[place], size), "scatter-c12",
                 f"dimension {place} of the update has size {update.dims[place]}, the indices have {size} there")
-
-
-def _require_reducer(computation: HloComputation, operands: Sequence[Shape], updates: Sequence[Shape]) -> None:
-    parameters, count = computation.parameters(), len(operands)
-    require(len(parameters) == 2 * count, "scatter-c13",
-            f"{computation.name} has {len(parameters)} parameters; it must take {2 * count}", attribute="to_apply")
-    for parameter, given in zip(parameters, (*operands, *updates), strict=True):
-        require(parameter.shape.is_scalar, "scatter-c13",
-                f"parameter {parameter.parameter_number} of {computation.name} is {parameter.shape}, not a scalar",
-                attribute="to_apply")
-        # XLA: VerifyReducerShape
-        fold = parameter.parameter_number % count
-        require(same_up_to_precision(parameter.shape, scalar(given)), "scatter-c13",
-                f"parameter {parameter.parameter_number} of {computation.name} is {parameter.shape}, what it is given "
-                f"holds {given.element_type}",
-                odd_reducer_part(computation, fold, (scalar(operands[fold]), scalar(updates[fold]))),
-                attribute="to_apply")
-    result = computation.root.shape
-    leaves = result.elements if result.is_tuple else (result,)
-    require(len(leaves) == count and all(leaf.is_scalar for leaf in leaves), "scatter-c13",
-            f"{computation.name} gives {result}; it must give {'a scalar' if count == 1 else f'{count} scalars'}",
-            attribute="to_apply")
-    for i, (leaf, operand) in enumerate(zip(leaves, operands, strict=True)):
-        require(leaf.dtype.family == operand.dtype.family, "scatter-c13",
-                f"{computation.name} gives {leaf}, the operand holds {operand.element_type}",
-                odd_reducer_part(computation, i, (scalar(operand), scalar(updates[i]))), attribute="to_apply")
 
 
 SCATTER_FIELDS = {"update_window_dims": "update_window_dims", "inserted_window_dims": "inserted_window_dims",

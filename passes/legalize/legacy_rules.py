@@ -18,7 +18,6 @@ from hlotool.ir import (
     ConvolutionDimensions,
     HloComputation,
     HloInstruction,
-    Layout,
     Metadata,
     ReplicaGroups,
     Shape,
@@ -382,7 +381,7 @@ def convolution_labels(edit: ComputationEditor, instruction: HloInstruction) -> 
 
 def _logical(labels: str, shape: Shape) -> str:
     """Labels in physical order put into the order of the dimensions."""
-    order = (shape.layout or Layout.descending(shape.rank)).minor_to_major[::-1]
+    order = shape.minor_to_major[::-1]
     _expect(sorted(order) == list(range(len(labels))), f"the labels {labels} do not fit {shape}")
     by_dimension = dict(zip(order, labels, strict=True))
     return "".join(by_dimension[d] for d in range(len(labels)))

@@ -190,7 +190,7 @@ def narrow_all_reduce(view: View, instruction: HloInstruction, *, devices: int =
     operand = instruction.operands[0].shape
     record = view.reducer(instruction.attributes["to_apply"])
     if operand.is_array and is_narrow(operand.element_type) and record is not None and record.opcode == "add" \
-            and max(sizes, default=0) >= devices:
+            and sizes and max(sizes) >= devices:
         yield Finding(instruction, f"{operand.element_type} is summed over {max(sizes)} devices",
                       help="convert to f32 first, and back after")
 

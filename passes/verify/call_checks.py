@@ -100,8 +100,7 @@ def _fusion(module: HloModule, instruction: HloInstruction, fused: HloComputatio
                      f"{fused.root.name} is the root of {fused.name}, so nothing in it may use it")
         return
     for inner in fused.instructions:
-        if inner is not fused.root and not users.get(inner) and inner.opcode != "parameter" \
-                and not has_effect(inner):
+        if inner is not fused.root and not users.get(inner) and not has_effect(inner):
             yield report(module, inner, FUSED_UNUSED, f"nothing in {fused.name} uses {inner.name}",
                          severity=Severity.WARNING)
 

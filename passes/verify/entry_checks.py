@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hlotool.diagnostics import Diagnostic
-from hlotool.ir import Aliasing, EntryLayout, HloModule, Shape
+from hlotool.ir import Aliasing, EntryLayout, HloModule, Layout, Shape
 from hlotool.passes.codes import ALIAS, ENTRY_LAYOUT
 from hlotool.passes.instruction_findings import report
-from hlotool.passes.verify.layout_checks import layout_of
 from hlotool.passes.verify.shape_checks import verify_shape
 
 
@@ -32,10 +32,14 @@ def verify_entry(module: HloModule, is_laid_out: bool) -> Iterator[Diagnostic]:
             given = parameters.get(pair.parameter)
             inside = given.at(pair.parameter_index) if given is not None else None
             outside = module.entry.root.shape.at(pair.output_index)
-            if inside is not None and outside is not None and inside.is_array and outside.is_array and (
-                    _bits(inside) != _bits(outside)):
+            if inside is None or outside is None or not (inside.is_array and outside.is_array):
+                continue
+            if _bits(inside) != _bits(outside):
                 yield report(module, None, ALIAS, f"{inside.text(False)} and {outside.text(False)} are aliased; "
                              "they have different sizes", part="input_output_alias")
+            elif pair.kind == "must-alias" and layout is None:
+                # A header that says nothing leaves the layouts to the compiler.
+                yield from _same(module, pair, _without_order(inside), _without_order(outside))
 
 
 def _layouts_of_entry(module: HloModule, layout: EntryLayout) -> Iterator[Diagnostic]:
@@ -57,14 +61,20 @@ def _layouts_of_entry(module: HloModule, layout: EntryLayout) -> Iterator[Diagno
 def _laid_out_otherwise(shape: Shape | None, said: Shape) -> bool:
     if shape is None or not shape.compatible(said):
         return False  # that is another finding
-    return any(a.is_array and layout_of(a).minor_to_major != layout_of(b).minor_to_major
+    return any(a.is_array and a.minor_to_major != b.minor_to_major
                for (_, a), (_, b) in zip(shape.leaves(), said.leaves(), strict=True))
 
 
 def _same(module: HloModule, pair: Aliasing, inside: Shape | None, outside: Shape | None) -> Iterator[Diagnostic]:
     if inside is not None and outside is not None and inside.is_array and inside is not outside:
-        yield report(module, None, ALIAS, f"parameter {pair.parameter} is {inside}, the result is {outside}: what must "
-                     "alias is the same, layout included", part="input_output_alias")
+        yield report(module, None, ALIAS, f"parameter {pair.parameter} is {inside}, the result is {outside}: by "
+                     "must-alias they have one shape, layout and memory", part="input_output_alias")
+
+
+def _without_order(shape: Shape) -> Shape:
+    """Return an array's shape without the order of its dimensions; its memory, if that is not the main one, is kept."""
+    space = shape.layout.memory_space if shape.layout is not None else 0
+    return shape.with_layout(replace(Layout.descending(shape.rank), memory_space=space) if space else None)
 
 
 def _bits(shape: Shape) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
-from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Layout, Shape
+from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Shape
 from hlotool.ops import flow_of, opcodes, with_flag
 from hlotool.passes.codes import (
     ELEMENT_SIZE,
@@ -39,11 +39,6 @@ def verify_layouts(module: HloModule, profile: str) -> Iterator[Diagnostic]:
             found = next(_findings(instruction, computation in fused, profile), None)
             if found is not None:
                 yield report(module, instruction, *found)
-
-
-def layout_of(shape: Shape) -> Layout:
-    """Return the layout of an array; one that is not written is the default."""
-    return shape.layout if shape.layout is not None else Layout.descending(shape.rank)
 
 
 def _space(shape: Shape) -> int:
@@ -81,7 +76,7 @@ def _wrong_layout(i: HloInstruction, is_fused: bool) -> Iterator[tuple[str, str]
     if expected is None or not expected.compatible(i.shape):
         return
     for (_, a), (_, b) in zip(i.shape.leaves(), expected.leaves(), strict=True):
-        if a.is_array and layout_of(a).minor_to_major != layout_of(b).minor_to_major:
+        if a.is_array and a.minor_to_major != b.minor_to_major:
             yield WRONG_LAYOUT, f"the result is {i.shape}; {i.opcode} gives {expected} here"
             return
 
@@ -89,10 +84,10 @@ def _wrong_layout(i: HloInstruction, is_fused: bool) -> Iterator[tuple[str, str]
 def _changed_layout(i: HloInstruction) -> Iterator[tuple[str, str]]:
     if not i.shape.is_array:
         return
-    own = layout_of(i.shape).minor_to_major
+    own = i.shape.minor_to_major
     for number, operand in enumerate(i.operands):
         shape = operand.shape
-        if shape.is_array and shape.rank == i.shape.rank and layout_of(shape).minor_to_major != own:
+        if shape.is_array and shape.rank == i.shape.rank and shape.minor_to_major != own:
             yield LAYOUT_CHANGE, f"operand {number} is {shape}, the result is {i.shape}: {i.opcode} changes no layout"
             return
 
@@ -141,7 +136,7 @@ def _is_view(a: Shape, b: Shape) -> bool:
         for dim in reversed(range(shape.rank)):
             strides[dim], step = step, step * shape.dims[dim]
         runs: list[tuple[int, int]] = []
-        for dim in layout_of(shape).minor_to_major:
+        for dim in shape.minor_to_major:
             if shape.dims[dim] == 1:
                 continue
             if runs and runs[-1][0] * runs[-1][1] == strides[dim]:

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Literal, Position, Raw, Shape
-from hlotool.ops import ASYNC_STEPS, Effect, Freedom, opcodes, with_flag, with_freedom
+from hlotool.ops import ASYNC_STEPS, TARGETS, Effect, Freedom, opcodes, with_flag, with_freedom
 from hlotool.passes.codes import (
+    BITCAST_SIZE,
     BROADCAST_ORDER,
     ELIDED,
     FFT_LENGTH,
@@ -27,11 +28,14 @@ _WARNING = Severity.WARNING
 
 
 def verify_values(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
-    """Constants without values, lengths that are ignored, origins that fit no shape, a module without a name."""
+    """Report constants without values, lengths that are ignored, bitcasts of other sizes, origins that fit no shape.
+
+    A module without a name is reported, too.
+    """
     if module.source is not None and re.match(r"\s*HloModule[ \t]*(?:,|\n|$)", module.source.text):
         yield report(module, None, MODULE_NAME, "the module has no name", severity=_WARNING)
     yield from _recovery(module)
-    for instruction in contents.of(("constant", "fft")):
+    for instruction in contents.of(("constant", "fft", "bitcast")):
         attributes = instruction.attributes
         literal = attributes.get("literal")
         if isinstance(literal, Literal) and literal.has_elided:
@@ -39,6 +43,8 @@ def verify_values(module: HloModule, contents: Contents) -> Iterator[Diagnostic]
                          severity=_WARNING)
         elif attributes.get("fft_type") in ("FFT", "IFFT"):
             yield from _fft(module, instruction)
+        elif instruction.opcode == "bitcast":
+            yield from _bitcast(module, instruction)
     for instruction in contents.having("origin"):
         origin, shape = instruction.attributes["origin"], instruction.shape
         if isinstance(origin, Raw) and shape is not None and not fits_origin(origin.text, shape):
@@ -85,6 +91,18 @@ def _fft(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]
         yield report(module, instruction, FFT_LENGTH,
                      f"fft_length is {list(length)}, the operand ends in {list(inner)}", part="fft_length",
                      severity=_WARNING)
+
+
+def _bitcast(module: HloModule, instruction: HloInstruction) -> Iterator[Diagnostic]:
+    """Report a bitcast to another size; once both sides have layouts, a constraint of the operation refuses it."""
+    shapes = [s for i in (*instruction.operands, instruction) if (s := i.shape) is not None and s.is_static]
+    before, after = shapes if len(shapes) == 2 else (None, None)
+    if before is None or after is None or (before.layout is not None and after.layout is not None):
+        return
+    sizes = [-(-s.size * s.dtype.bits // 8) for s in (before, after) if s.is_array]
+    if len(sizes) == 2 and sizes[0] != sizes[1]:
+        yield report(module, instruction, BITCAST_SIZE, f"the operand {before.text(False)} has {sizes[0]} bytes, the "
+                     f"result {after.text(False)} {sizes[1]}", severity=_WARNING)
 
 
 def fits_origin(text: str, shape: Shape) -> bool:
@@ -167,6 +185,9 @@ def verify_precision(module: HloModule, contents: Contents, severity: Severity) 
             if said := _mixed_floats(instruction):
                 mixed.add(instruction)
                 yield report(module, instruction, PRECISION, said, help="convert one of them first", severity=severity)
+        for instruction in instructions if opcode in ("all-reduce", "custom-call") else ():
+            if said := _other_precision(instruction):
+                yield report(module, instruction, PRECISION, said, help="convert the result", severity=severity)
         if opcode in ("reduce", "reduce-window", "map"):
             for instruction in instructions:
                 if instruction not in mixed:
@@ -191,6 +212,22 @@ def _mixed_floats(instruction: HloInstruction) -> str:
     other = next((found for found in floats if found[1] != floats[0][1]), None)
     return "" if other is None else (f"{floats[0][0]} holds {floats[0][1]}, {other[0]} {other[1]}: "
                                      f"{instruction.opcode} takes floats of one precision")
+
+
+def _other_precision(instruction: HloInstruction) -> str:
+    """Report results of an all-reduce that have other floats than their operands, as passes of some backends leave.
+
+    So may a mark have, which XLA removes: the operand takes its place.
+    """
+    if instruction.opcode == "custom-call" and instruction.attributes.get("custom_call_target") not in TARGETS:
+        return ""
+    results = [leaf for _, leaf in instruction.shape.leaves()] if instruction.shape is not None else []
+    for operand, result in zip(instruction.operands, results, strict=False):
+        given = operand.shape
+        if given is not None and given is not result and given.is_array and result.is_array and (
+                given.element_type != result.element_type):
+            return f"the operand {operand.name} holds {operand.shape.element_type}, its result {result.element_type}"
+    return ""
 
 
 def _folded_precision(module: HloModule, instruction: HloInstruction, severity: Severity) -> Iterator[Diagnostic]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator
 from typing import TypeVar
 
-from hlotool.diagnostics import Diagnostic
+from hlotool.diagnostics import Diagnostic, nearest
 from hlotool.ir import (
+    OF_COMPUTATIONS,
+    OF_MODULES,
     Aliasing,
     BufferDonor,
     EntryLayout,
@@ -33,6 +36,7 @@ from hlotool.passes.codes import (
     PARAMETER_NUMBERS,
     RECURSION,
     SCHEDULE,
+    UNKNOWN_ATTRIBUTE,
 )
 from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
@@ -56,8 +60,9 @@ def verify_module(module: HloModule, contents: Contents, is_whole: bool, order: 
 
     Its computations are put into `order`, callees before callers.
     """
-    found: list[Diagnostic] = []
+    found: list[Diagnostic] = list(_foreign_attributes(module, None, OF_MODULES))
     for computation in module.computations:
+        found.extend(_foreign_attributes(module, computation, OF_COMPUTATIONS))
         if computation.root is None or not computation.instructions:
             found.append(report(module, computation, MISSING_ROOT, f"{computation.name} has no instructions"))
             continue
@@ -74,6 +79,18 @@ def verify_module(module: HloModule, contents: Contents, is_whole: bool, order: 
         found.extend(_entry_layout(module, parameters))
         found.extend(_aliases(module, parameters))
     return found
+
+
+def _foreign_attributes(module: HloModule, computation: HloComputation | None, own: frozenset[str]
+                        ) -> Iterator[Diagnostic]:
+    """Report attributes that the header, or a computation, does not have: XLA reads no text with one."""
+    owner = "the header" if computation is None else f"the computation {computation.name}"
+    for name in (computation or module).attributes:
+        if name not in own:
+            near = nearest(name, own)
+            yield report(module, computation, UNKNOWN_ATTRIBUTE, f"{owner} has no attribute {name}",
+                         part=rf"\b({re.escape(name)})\s*=",
+                         help=f"did you mean {near[0]}?" if near else f"its attributes: {', '.join(sorted(own))}")
 
 
 def _shown_at(flaw: Flaw) -> HloInstruction | HloComputation | None:
