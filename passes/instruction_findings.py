@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from hlotool.diagnostics import Diagnostic, Fix, Note, Severity, at
 from hlotool.grammars import beginning
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Position, Source
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Position, Source, deferred
 from hlotool.ops import ConstraintError
 from hlotool.passes.origins import origin_of
 
-_NEXT_STATEMENT = re.compile(
-    rf"\n\s*+(?:{beginning('hlo', 'instruction', through=('EQUALS',))}|\}}\s*+(?:\n|$))")
+_NEXT_STATEMENT = deferred(
+    lambda: rf"\n\s*+(?:{beginning('hlo', 'instruction', through=('EQUALS',))}|\}}\s*+(?:\n|$))")
 #: characters of a statement that are looked through for its parts: a whole program may stand on one line
 _FARTHEST = 20_000
 

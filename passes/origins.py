@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 
 from hlotool.diagnostics import Origin
-from hlotool.ir import HloInstruction, HloModule, Metadata
+from hlotool.ir import HloInstruction, HloModule, Metadata, deferred
 
-_FIELD = re.compile(r"(\w+)=(\d+)")
-_NAMED = re.compile(r"""(\d+)\s+["'](.*)["']\s*""", re.S)
+_FIELD = deferred(lambda: r"(\w+)=(\d+)")
+_NAMED = deferred(lambda: r"""(\d+)\s+["'](.*)["']\s*""", re.S)
 
 
 def line_of(module: HloModule, instruction: HloInstruction) -> str:

@@ -5,11 +5,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hlotool.diagnostics import Diagnostic, HloError, define
 from hlotool.ir import HloModule, Source
-from hlotool.text import Reading, parse_recovering, read_for_changes
 from hlotool.text import parse as parse_text
+from hlotool.text import parse_recovering
 from hlotool.text.input_files import is_mlir
+
+if TYPE_CHECKING:
+    from hlotool.text import Reading
 
 NOT_TEXT = define("R006", "not-text", "something that is no string, where the text of a module is asked for")
 
@@ -51,6 +56,8 @@ def read_recovering(source: Source) -> tuple[HloModule, list[Diagnostic]]:
 
 def read_to_follow(source: Source) -> tuple[Reading, list[Diagnostic]]:
     """Return the same for a text that will be changed, as an editor does: see hlotool.text.incremental."""
+    from hlotool.text import read_for_changes  # not at the top: editors alone need it
+
     reading = read_for_changes(source)
     return reading, reading.errors or _give_shapes(reading.module)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import os
 from collections.abc import Callable
 
@@ -51,6 +52,8 @@ def within_limits(command: str, args: argparse.Namespace, run: Callable[[argpars
     from hlotool.text.input_files import hear_reading
 
     def work() -> int:
+        if is_process:
+            gc.enable()  # programs.py has put it off
         hear_reading(note_progress)
         if getattr(args, "no_sandbox", False):
             os.environ[SWITCH] = "1"

@@ -12,7 +12,6 @@ import contextlib
 import errno
 import gc
 import os
-import re
 import signal
 import stat
 import time
@@ -21,6 +20,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.ir import deferred
 
 NOT_REWRITTEN = define("R120", "file-not-rewritten", "A file that is not written, because something would be lost: it "
                        "changed since it was read, has other names (hard links), or another form; or it is a pipe "
@@ -30,7 +30,7 @@ NOT_REWRITTEN = define("R120", "file-not-rewritten", "A file that is not written
 _WAIT_FOR_READER = 5.0
 #: seconds in which a file is named and moved
 _PATIENCE = 5.0
-_LEFT_BEHIND = re.compile(r"\..+\.hlotool-(\d+)~")
+_LEFT_BEHIND = deferred(lambda: r"\..+\.hlotool-(\d+)~")
 #: device and number of the files that the command at work has read
 _READ: set[tuple[int, int]] = set()
 

@@ -9,22 +9,24 @@ from __future__ import annotations
 import re
 import struct
 
+from hlotool.ir import deferred
+
 #: control characters, and those of them that are neither line feed nor tab
 _CONTROLS, _CONTROLS_IN_LINES = "\x00-\x1f", "\x00-\x08\x0b-\x1f"
 #: control characters, and those that change in which order text is read or that nobody sees
 _DANGEROUS = (f"{_CONTROLS}\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe-\uffff"
               "\U000e0000-\U000e007f")
-_UNSEEN = re.compile(f"[{_DANGEROUS}\ud800-\udfff]")
+_UNSEEN = deferred(lambda: f"[{_DANGEROUS}\ud800-\udfff]")
 #: the same but for what lines consist of, and for bytes that are no UTF-8, which go out as they came in
-_BETWEEN_LINES = re.compile(f"[{_DANGEROUS.replace(_CONTROLS, _CONTROLS_IN_LINES)}]")
+_BETWEEN_LINES = deferred(lambda: f"[{_DANGEROUS.replace(_CONTROLS, _CONTROLS_IN_LINES)}]")
 #: the same in ASCII, which most texts are: one small class is searched for faster
-_CONTROL_IN_LINES = re.compile(f"[{_CONTROLS_IN_LINES}\x7f]")
-_OR_COLOR = re.compile(rf"(\x1b\[[0-9;]*m)|{_BETWEEN_LINES.pattern}")
-_OR_CURSOR = re.compile(rf"(\x1b\[[?0-9;]*[mKAGHJhl]|\r)|{_BETWEEN_LINES.pattern}")
+_CONTROL_IN_LINES = deferred(lambda: f"[{_CONTROLS_IN_LINES}\x7f]")
+_OR_COLOR = deferred(lambda: rf"(\x1b\[[0-9;]*m)|{_BETWEEN_LINES.pattern}")
+_OR_CURSOR = deferred(lambda: rf"(\x1b\[[?0-9;]*[mKAGHJhl]|\r)|{_BETWEEN_LINES.pattern}")
 #: what runners of CI obey: `::error::` behind blanks at the start of a line, `##[error]` and `##vso[...]` anywhere.
 #: Source: actions/runner, ActionCommand.TryParseV2 and TryParse; microsoft/azure-pipelines-agent, Command.TryParse
-_COMMAND_OF_LINE = re.compile(r"(^[^\S\n]*:)(?=:)", re.M)
-_COMMAND_ANYWHERE = re.compile(r"#(?=#(?:\[|vso\[|teamcity\[))", re.I)
+_COMMAND_OF_LINE = deferred(lambda: r"(^[^\S\n]*:)(?=:)", re.M)
+_COMMAND_ANYWHERE = deferred(lambda: r"#(?=#(?:\[|vso\[|teamcity\[))", re.I)
 _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 

@@ -6,16 +6,14 @@ its fingerprint in another dump of the same program.
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from hlotool.diagnostics.diagnostic import Diagnostic
-from hlotool.ir import Source
+from hlotool.ir import Source, deferred
 
-_NUMBERED = re.compile(r"(?<=[A-Za-z_\-])(?:\.\d+)+\b")
-_IGNORED = re.compile(r",?\s*metadata=\{[^{}]*\}|/\*.*?\*/|//.*$")
+_NUMBERED = deferred(lambda: r"(?<=[A-Za-z_\-])(?:\.\d+)+\b")
+_IGNORED = deferred(lambda: r",?\s*metadata=\{[^{}]*\}|/\*.*?\*/|//.*$")
 #: characters of a statement that are looked at; constants run to megabytes
 _LONGEST = 2000
 
@@ -32,6 +30,8 @@ def normal(text: str) -> str:
 def fingerprint(diagnostic: Diagnostic, line: str, file: str = "") -> str:
     """Return the fingerprint of a finding at a line of the text; `file` is what its file is called wherever it lies."""
     parts = (file, diagnostic.code, normal(line), normal(diagnostic.message))
+    import hashlib  # not at the top: linting needs `normal` alone
+
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:20]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Sequence
 
@@ -32,6 +31,8 @@ def nearest(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.6
     folded: dict[str, list[str]] = {}
     for other in known:
         folded.setdefault(_folded(other), []).append(other)
+    import difflib  # not at the top: most runs meet no unknown word
+
     close = difflib.get_close_matches(_folded(word), list(folded), _COMPARED, cutoff)
     others = [other for found in close for other in folded[found]]
     costs = {other: _distance(word, other) for other in others}

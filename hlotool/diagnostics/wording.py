@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from hlotool.ir import deferred
+
 #: what messages count, as they write it for several
 _NOUNS = {plural: singular for singular, plural in (
     *((noun, noun + "s") for noun in (
@@ -18,8 +20,8 @@ _NOUNS = {plural: singular for singular, plural in (
 _VERBS = {"are": "is", "have": "has", "give": "gives", "take": "takes", "need": "needs", "follow": "follows",
           "match": "matches", "do": "does", "were": "was"}
 #: a 1 that counts: no part of a shape, a range, a name or a larger number
-_ONE = re.compile(
-    r"(there are )?(?<![\w.,:/=+\-\[\]{}()<>#%'\"])1 ((?:[a-z]+ )?)("
+_ONE = deferred(
+    lambda: r"(there are )?(?<![\w.,:/=+\-\[\]{}()<>#%'\"])1 ((?:[a-z]+ )?)("
     + "|".join(sorted(_NOUNS, key=len, reverse=True)) + r")\b(?: (" + "|".join(_VERBS) + r")\b)?")
 
 

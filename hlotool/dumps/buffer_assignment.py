@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-_ALLOCATION = re.compile(r"allocation (\d++): (?:0x[0-9a-f]++, )?size (\d++)(.*+)")
-_VALUE = re.compile(r" value: <\d++ (\S++)(?: \(phi\))? @\d++> \(size=(\d++),offset=(\d++)\): (.*+)")
+from hlotool.ir import deferred
+
+_ALLOCATION = deferred(lambda: r"allocation (\d++): (?:0x[0-9a-f]++, )?size (\d++)(.*+)")
+_VALUE = deferred(lambda: r" value: <\d++ (\S++)(?: \(phi\))? @\d++> \(size=(\d++),offset=(\d++)\): (.*+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,18 +17,20 @@ from pathlib import Path
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.dumps.codes import NO_CHAIN, NOT_A_DUMP
 from hlotool.dumps.dump_names import DumpName, dump_name, other_kind, without_suffix
-from hlotool.ir import HloModule, Source
+from hlotool.ir import HloModule, Source, deferred
 from hlotool.text.folder_files import files_below, open_regular
 from hlotool.text.input_files import SUFFIXES, Input, bytes_of, files_of, inputs_of, plain_text, uncompressed
 
 #: the line that MLIR prints in front of each dump of --mlir-print-ir-after-all
-_BANNER = re.compile(r"^[ \t]*// -----// IR Dump (?P<when>After|Before) (?P<what>.+?)(?: Failed)? //----- //[ \t]*$",
-                     re.M)
+_BANNER = deferred(
+    lambda: r"^[ \t]*// -----// IR Dump (?P<when>After|Before) (?P<what>.+?)(?: Failed)? //----- //[ \t]*$",
+    re.M)
 #: modules of one name among which the start of a chain without one is looked for
 _LOOKED_BACK = 64
 #: a line of HLO text, for files whose names do not tell
-_LOOKS_LIKE_HLO = re.compile(
-    rb"^[ \t]*(?:HloModule\b|ENTRY\b|(?:ROOT )?%?[\w.\-]+ = \S.*\w\(|%?[\w.\-]+ (?:\(.*\) -> .*)?\{[ \t]*$)", re.M)
+_LOOKS_LIKE_HLO = deferred(
+    lambda: rb"^[ \t]*(?:HloModule\b|ENTRY\b|(?:ROOT )?%?[\w.\-]+ = \S.*\w\(|%?[\w.\-]+ (?:\(.*\) -> .*)?\{[ \t]*$)",
+    re.M)
 _SNIFFED = 1 << 16
 #: kinds of files without a module in their names that may hold many dumps
 _PRINTED = ("text that is no HLO", "logs", "MLIR of kernels")

@@ -21,24 +21,27 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hlotool.ir import deferred
+
 # File names come from whoever made the folder, so each is cut in one pass, piece by piece: one pattern for a whole name
 # would try every way to share it among its parts.
-_HLO_SUFFIX = re.compile(r"(?:\.hlo)?\.(?:txt|hlo|pb)(?:\.gz)?\Z")
-_MLIR_SUFFIX = re.compile(r"\.(?:mlir|mlirbc)(?:\.gz)?\Z")
-_MODULE = re.compile(r"(?:\A|(?<=[.\-]))module_(?P<id>\d++)(?=\.)")
+_HLO_SUFFIX = deferred(lambda: r"(?:\.hlo)?\.(?:txt|hlo|pb)(?:\.gz)?\Z")
+_MLIR_SUFFIX = deferred(lambda: r"\.(?:mlir|mlirbc)(?:\.gz)?\Z")
+_MODULE = deferred(lambda: r"(?:\A|(?<=[.\-]))module_(?P<id>\d++)(?=\.)")
 #: the last part of a name outside of numbered passes: a target, and the stage
-_STAGE = re.compile(r"(?:\A|_)(?P<stage>before_optimizations|after_optimizations(?:_\w+)?|(?:before|after)_codegen)\Z")
+_STAGE = deferred(
+    lambda: r"(?:\A|_)(?P<stage>before_optimizations|after_optimizations(?:_\w+)?|(?:before|after)_codegen)\Z")
 #: the first half of a target that has a point in it: sm_9.0a_gpu
-_TARGET_START = re.compile(r"(?:\A|\.)sm_\d++\Z")
-_TARGET = re.compile(r"[\w:+\-]*\Z")
-_NUMBER = re.compile(r"\.(?P<number>\d{3,}+)\.")
-_DURING = re.compile(r"(?P<pass>[^.]++)\.(?P<step>before[_\-][^.]++)\Z")
-_NUMBER_OF_MLIR = re.compile(r"\.(?P<number>\d++)[._\-](?P<pass>.)", re.S)
-_MLIR = re.compile(r"(?P<number>\d++(?:[_.\-]\d++)*)[_.\-]+(?P<name>.+)", re.S)
+_TARGET_START = deferred(lambda: r"(?:\A|\.)sm_\d++\Z")
+_TARGET = deferred(lambda: r"[\w:+\-]*\Z")
+_NUMBER = deferred(lambda: r"\.(?P<number>\d{3,}+)\.")
+_DURING = deferred(lambda: r"(?P<pass>[^.]++)\.(?P<step>before[_\-][^.]++)\Z")
+_NUMBER_OF_MLIR = deferred(lambda: r"\.(?P<number>\d++)[._\-](?P<pass>.)", re.S)
+_MLIR = deferred(lambda: r"(?P<number>\d++(?:[_.\-]\d++)*)[_.\-]+(?P<name>.+)", re.S)
 #: parts of module names that tell when or where a module was compiled
-_WHERE = re.compile(r"^\.?(?:thread|tid|pid|cl|host|replica|task)[_\-]?\d+(?=\.|$)")
+_WHERE = deferred(lambda: r"^\.?(?:thread|tid|pid|cl|host|replica|task)[_\-]?\d+(?=\.|$)")
 #: the change list of the compiler, at the end of a module's name
-_LIST = re.compile(r"\.cl_\d+$")
+_LIST = deferred(lambda: r"\.cl_\d+$")
 
 #: parts of the names of files that compilers write beside modules -> kind; in files with the number of a module
 _OTHERS: Mapping[str, str] = {

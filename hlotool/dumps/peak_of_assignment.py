@@ -12,15 +12,15 @@ They stand behind the buffer assignment, or in a `*-live-range.txt` of their own
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hlotool.dumps.buffer_assignment import Allocation, AssignedValue
+from hlotool.ir import deferred
 
-_STEP = re.compile(r" {4}(\d++):(\S++)")
-_RANGE = re.compile(r" {4}(\S+):(\d++)-(\d++)")
-_PEAK = re.compile(r" {2}Live ranges at (\d++) \(peak\):")
+_STEP = deferred(lambda: r" {4}(\d++):(\S++)")
+_RANGE = deferred(lambda: r" {4}(\S+):(\d++)-(\d++)")
+_PEAK = deferred(lambda: r" {2}Live ranges at (\d++) \(peak\):")
 
 
 @dataclass(slots=True)

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hlotool.ir.gc_pause import no_collection
     from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound, wrong_part
     from hlotool.ir.interning import Interned
+    from hlotool.ir.lazy_patterns import deferred
     from hlotool.ir.literals import ELIDED_ADVICE, Literal, may_be_elided
     from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_html_printer, set_printer
     from hlotool.ir.placement import NoPlacementError, Placement, placement_of, replicated
@@ -128,6 +129,7 @@ __all__ = [
     "callees_before_callers",
     "callees_first",
     "cycles",
+    "deferred",
     "dtype_of_numpy",
     "flaws",
     "foreign_operands",
@@ -163,6 +165,7 @@ __getattr__ = lazily(__name__, {
     "gc_pause": ("no_collection",),
     "integrity": ("Flaw", "flaws", "foreign_operands", "is_sound", "wrong_part"),
     "interning": ("Interned",),
+    "lazy_patterns": ("deferred",),
     "literals": ("ELIDED_ADVICE", "Literal", "may_be_elided"),
     "module": ("HloComputation", "HloInstruction", "HloModule", "set_html_printer", "set_printer"),
     "placement": ("NoPlacementError", "Placement", "placement_of", "replicated"),

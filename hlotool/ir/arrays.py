@@ -6,7 +6,6 @@ file needs while it is being imported it asks for by name, with `ufunc`.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ForwardRef, TypeAlias
@@ -59,5 +58,7 @@ def digest(array: Array) -> bytes:
     >>> digest(np.zeros(6)) == digest(np.zeros((2, 3))) != digest(np.zeros(6, np.float32))
     True
     """
+    import hashlib  # not at the top: it takes longer to import than a small module to read
+
     data = np.ascontiguousarray(array)
     return hashlib.blake2b(data.tobytes(), digest_size=16, key=data.dtype.name.encode()).digest()

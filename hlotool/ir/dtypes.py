@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hlotool.ir.arrays import np
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 #: "real" is of no element type: proofs know numbers that are not rounded
 Family = Literal["pred", "signed", "unsigned", "float", "complex", "real"]
@@ -158,6 +160,8 @@ def is_type_word(word: str) -> bool:
 
 
 def _power_of_two(exponent: int) -> Fraction:
+    from fractions import Fraction  # not at the top: reading a module needs none of it
+
     return Fraction(2**exponent) if exponent >= 0 else Fraction(1, 2**-exponent)
 
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, get_args
 from hlotool.ir.attribute_types import SEVERAL_KINDS, TYPES
 from hlotool.ir.attributes import KINDS, Attributes, Kind, Metadata, ReadMetadata
 from hlotool.ir.dtypes import BARE_TYPES, DTYPES, LATER_TYPE_WORDS
+from hlotool.ir.lazy_patterns import deferred
 from hlotool.ir.literals import Literal
 from hlotool.ir.module import HloComputation, HloInstruction, HloModule
 from hlotool.ir.shapes import Layout, Shape
@@ -67,7 +68,7 @@ _LARGEST_WHOLE = 2**53
 #: types whose values are looked at one by one
 _EACH = frozenset({tuple, Shape, Literal})
 #: what a dimension of a layout is said to be
-_LEVEL = re.compile(r"[A-Z][+~]*")
+_LEVEL = deferred(lambda: r"[A-Z][+~]*")
 _name, _opcode, _operands, _shape, _attributes_of, _metadata, _offset = map(
     operator.attrgetter, ("name", "opcode", "operands", "shape", "attributes", "metadata", "offset"))
 #: the types that parts of an instruction may have

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from typing import TypeAlias
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.dumps import dump_name, sort_folder
 from hlotool.grammars import beginning
-from hlotool.ir import HloModule, Source, no_collection
+from hlotool.ir import HloModule, Source, deferred, no_collection
 from hlotool.linting.codes import INTERNAL, WORKER_DIED
 from hlotool.linting.linter import lint_module
 from hlotool.linting.settings import Settings
@@ -25,7 +24,7 @@ Reader: TypeAlias = Callable[[Input], HloModule]
 
 #: processes are worth their start for this many files and bytes
 _MANY_FILES, _MANY_BYTES = 4, 2_000_000
-_STATEMENT = re.compile(rf"\s*+{beginning('hlo', 'instruction', before=('WORD',))}([\w.\-]+)\s*=\s")
+_STATEMENT = deferred(lambda: rf"\s*+{beginning('hlo', 'instruction', before=('WORD',))}([\w.\-]+)\s*=\s")
 
 
 @dataclass(slots=True)
@@ -186,13 +185,12 @@ def _text(filename: str) -> Source:
 
 
 def _jobs_for(paths: Sequence[str]) -> int:
+    files = [p for p in paths if p != "-" and os.path.isfile(p)]
+    if len(files) < _MANY_FILES or sum(map(os.path.getsize, files)) < _MANY_BYTES:
+        return 1
     from hlotool.process import processors
 
-    cpus = processors()
-    files = [p for p in paths if p != "-" and os.path.isfile(p)]
-    if cpus < 2 or len(files) < _MANY_FILES or sum(map(os.path.getsize, files)) < _MANY_BYTES:
-        return 1
-    return cpus
+    return processors()
 
 
 def _in_processes(paths: Sequence[str], job: LintJob, number: int) -> Iterator[tuple[str, FileFindings]]:

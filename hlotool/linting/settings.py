@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
@@ -10,6 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from hlotool.diagnostics import Diagnostic, Severity
+from hlotool.ir import deferred
 
 if TYPE_CHECKING:
     from hlotool.passes.lints import Rule
@@ -21,8 +21,8 @@ SEVERITIES: Mapping[str, Severity | None] = {
 FAIL_ON: Mapping[str, tuple[Severity, ...]] = {
     "error": (Severity.ERROR,), "warning": (Severity.ERROR, Severity.WARNING), "info": tuple(Severity), "never": ()}
 #: codes that say that the input cannot be read, or what was asked for cannot be done: nothing turns them off
-_UNUSABLE = re.compile(r"[PRXEC]\d+")
-_CODE_START = re.compile(r"[A-Z]+\d*")
+_UNUSABLE = deferred(lambda: r"[PRXEC]\d+")
+_CODE_START = deferred(lambda: r"[A-Z]+\d*")
 
 
 @dataclass(frozen=True, slots=True)

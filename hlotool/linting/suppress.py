@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from hlotool.diagnostics import Diagnostic, Fix, Severity, at
 from hlotool.grammars import beginning, terminal
-from hlotool.ir import Source
+from hlotool.ir import Source, deferred
 from hlotool.linting.codes import BAD_SUPPRESSION, NO_REASON, UNUSED_SUPPRESSION
 from hlotool.linting.settings import Settings, selector_fits
 from hlotool.passes.lints import RULES
@@ -22,9 +22,9 @@ from hlotool.text import skip_blank
 #: the word that a comment to the linter begins with
 WORD = "hlolint"
 #: comments and strings; what is not closed goes to the end, so that it is looked through once
-_COMMENT = re.compile(r"//[^\n]*|/\*(?:.*?\*/|.*)|"
+_COMMENT = deferred(lambda: r"//[^\n]*|/\*(?:.*?\*/|.*)|"
                       r"""'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'?|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?""", re.S)
-_ORDER = re.compile(r"(?P<verb>[\w\-]++)\s*+=\s*+(?P<codes>[\w.\-]++(?:\s*+,\s*+[\w.\-]++)*+)"
+_ORDER = deferred(lambda: r"(?P<verb>[\w\-]++)\s*+=\s*+(?P<codes>[\w.\-]++(?:\s*+,\s*+[\w.\-]++)*+)"
                     r"(?:\s++reason\s*+=\s*+(?P<reason>\S.*+))?", re.S)
 
 
@@ -138,9 +138,9 @@ def _line_start(text: str, at: int) -> int:
     return text.rfind("\n", 0, at) + 1
 
 
-_STATEMENT_END = re.compile(
-    rf"\n\s*+(?:{beginning('hlo', 'instruction', through=('EQUALS',))}|\}}|{terminal('hlo', 'ENTRY')}|//)")
-_INDENT = re.compile(r"[^\S\n]*+")
+_STATEMENT_END = deferred(
+    lambda: rf"\n\s*+(?:{beginning('hlo', 'instruction', through=('EQUALS',))}|\}}|{terminal('hlo', 'ENTRY')}|//)")
+_INDENT = deferred(lambda: r"[^\S\n]*+")
 
 
 def _lines(source: Source, start: int, end: int, behind: int) -> tuple[int, int, int]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -29,6 +28,8 @@ def main(result: int, words: list[str]) -> None:
     """Run a program to its end, or to that of standard input."""
     os.set_inheritable(result, False)
     _adopt_orphans()
+    import subprocess  # not at the top: every command looks for descendants, and few start a program
+
     try:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
     except OSError as error:

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+#: environment variable by which `--no-sandbox` reaches children
+SWITCH = "HLOTOOL_NO_SANDBOX"
 #: the folder that this hlotool is imported from
 OWN_FOLDER = Path(__file__).parents[2]
 

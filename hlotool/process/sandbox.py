@@ -22,13 +22,13 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from hlotool.process.safe_imports import SWITCH
+
 with contextlib.suppress(ImportError):  # Python in a browser lacks it; nothing is confined there
     import ctypes
 
 #: process -> its scratch folder; what a fork inherits is not its own
 _SCRATCH: dict[int, tempfile.TemporaryDirectory[str]] = {}
-#: environment variable by which `--no-sandbox` reaches children
-SWITCH = "HLOTOOL_NO_SANDBOX"
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _FILTER = 22, 38, 2

@@ -12,21 +12,30 @@ grammars, and with Lark (`phrase_grammar.py`) what those do not take. Each gramm
 same module.
 """
 
-from hlotool.text.comments import comment_spans, comments_in
-from hlotool.text.incremental import Changed, Reading, moved, read_for_changes, reread
-from hlotool.text.legacy import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES, is_paired_start
-from hlotool.text.notebook import as_html
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from hlotool.ir import HloModule, lazily, set_html_printer, set_printer
 from hlotool.text.parse import parse, parse_recovering
-from hlotool.text.phrase_grammar import parse_phrase
-from hlotool.text.phrases import PhraseError, print_value, read_value
-from hlotool.text.print import print_instruction, print_module
-from hlotool.text.quoting import docstring_words, quote, unquote
-from hlotool.text.scan import Cut, cut_attributes, cut_instruction, match_bracket
-from hlotool.text.syntax_errors import TRUNCATED, CutError
-from hlotool.text.text_style import STYLES, TODAY, PrintOptions, style_of
-from hlotool.text.tokens import TABLES, blank_start, skip_blank
-from hlotool.text.values_text import ATTRIBUTE_WORDS
-from hlotool.text.writable import broken_values, check_writable, is_one_value, is_opcode, is_table_row
+from hlotool.text.tokens import TABLES
+
+if TYPE_CHECKING:
+    from hlotool.text.comments import comment_spans, comments_in
+    from hlotool.text.incremental import Changed, Reading, moved, read_for_changes, reread
+    from hlotool.text.legacy import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES, is_paired_start
+    from hlotool.text.notebook import as_html
+    from hlotool.text.phrase_grammar import parse_phrase
+    from hlotool.text.phrases import PhraseError, print_value, read_value
+    from hlotool.text.print import print_instruction, print_module
+    from hlotool.text.quoting import docstring_words, quote, unquote
+    from hlotool.text.scan import Cut, cut_attributes, cut_instruction, match_bracket
+    from hlotool.text.syntax_errors import TRUNCATED, CutError
+    from hlotool.text.text_style import STYLES, TODAY, PrintOptions, style_of
+    from hlotool.text.tokens import blank_start, skip_blank
+    from hlotool.text.values_text import ATTRIBUTE_WORDS
+    from hlotool.text.writable import broken_values, check_writable, is_one_value, is_opcode, is_table_row
 
 #: the sections of the stack-frame tables in the order of the text
 TABLE_NAMES = tuple(TABLES)
@@ -39,3 +48,33 @@ __all__ = [
     "parse", "parse_phrase", "parse_recovering", "print_instruction", "print_module", "print_value", "quote",
     "read_for_changes", "read_value", "reread", "skip_blank", "style_of", "unquote",
 ]
+
+
+def _text_of(module: HloModule) -> str:
+    text: str = importlib.import_module("hlotool.text.print").print_module(module)
+    return text
+
+
+def _html_of(module: HloModule) -> str:
+    html: str = importlib.import_module("hlotool.text.notebook").as_html(module)
+    return html
+
+
+set_printer(_text_of)
+set_html_printer(_html_of, is_plain=True)
+__getattr__ = lazily(__name__, {
+    "comments": ("comment_spans", "comments_in"),
+    "incremental": ("Changed", "Reading", "moved", "read_for_changes", "reread"),
+    "legacy": ("LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "is_paired_start"),
+    "notebook": ("as_html",),
+    "phrase_grammar": ("parse_phrase",),
+    "phrases": ("PhraseError", "print_value", "read_value"),
+    "print": ("print_instruction", "print_module"),
+    "quoting": ("docstring_words", "quote", "unquote"),
+    "scan": ("Cut", "cut_attributes", "cut_instruction", "match_bracket"),
+    "syntax_errors": ("TRUNCATED", "CutError"),
+    "text_style": ("STYLES", "TODAY", "PrintOptions", "style_of"),
+    "tokens": ("blank_start", "skip_blank"),
+    "values_text": ("ATTRIBUTE_WORDS",),
+    "writable": ("broken_values", "check_writable", "is_one_value", "is_opcode", "is_table_row"),
+})

@@ -6,12 +6,11 @@ Reading goes on after an error, at the next statement.
 from __future__ import annotations
 
 import itertools
-import re
 import weakref
 
 from hlotool.diagnostics import define
 from hlotool.grammars import beginning
-from hlotool.ir import HloComputation, HloInstruction, unique_name
+from hlotool.ir import HloComputation, HloInstruction, deferred, unique_name
 from hlotool.text.definitions import MOST_NESTED, Body, Definitions
 from hlotool.text.fast_lines import QuickLines
 from hlotool.text.phrase_cache import RememberedPhrases
@@ -26,10 +25,10 @@ UNDEFINED = define("P011", "undefined-operand", "an operand that the computation
 USED_BEFORE = define("P012", "used-before-defined", "an operand that is defined only after its use", SYNTAX)
 
 #: a statement's name, also where it is not one
-_ANY_STATEMENT = re.compile(rf"{beginning('hlo', 'instruction', before=('WORD',), is_one_line=True)}([\w.\-]+)")
-_INDENT = re.compile(r"[ \t]*")
-_STRAY_BRACE = re.compile(
-    rf"\}}[^\n]*\n[ \t]+{beginning('hlo', 'instruction', through=('EQUALS',), spaced=('EQUALS',))}")
+_ANY_STATEMENT = deferred(lambda: rf"{beginning('hlo', 'instruction', before=('WORD',), is_one_line=True)}([\w.\-]+)")
+_INDENT = deferred(lambda: r"[ \t]*")
+_STRAY_BRACE = deferred(
+    lambda: rf"\}}[^\n]*\n[ \t]+{beginning('hlo', 'instruction', through=('EQUALS',), spaced=('EQUALS',))}")
 
 
 class BodyReader:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from hlotool.ir import deferred
 from hlotool.text.tokens import ANY_COMMENT, STRING
 
 #: strings and comments; a comment that is never closed goes to the end
-_COMMENT = re.compile(rf"{STRING}|({ANY_COMMENT})")
+_COMMENT = deferred(lambda: rf"{STRING}|({ANY_COMMENT})")
 #: what the printer itself writes: the number of every fifth operand or element
-_NUMBER = re.compile(r"/\*(?:index=|i\d+=)?\d*\*/")
+_NUMBER = deferred(lambda: r"/\*(?:index=|i\d+=)?\d*\*/")
 
 
 def comments_in(text: str) -> list[str]:

@@ -6,12 +6,11 @@ wrong.
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import Any
 
 from hlotool.grammars import pattern, terminal
-from hlotool.ir import NO_ATTRIBUTES, Attributes, HloInstruction, Metadata, ReadMetadata
+from hlotool.ir import NO_ATTRIBUTES, Attributes, HloInstruction, Metadata, ReadMetadata, deferred
 from hlotool.text.definitions import Body
 from hlotool.text.keywords import RESERVED
 from hlotool.text.legacy import OLD_EVERYWHERE, SUSPECTS
@@ -20,9 +19,9 @@ from hlotool.text.phrases import METADATA
 from hlotool.text.scan import LINE, cut_quickly
 from hlotool.text.shapes_text import has_orders
 
-_INDEX_COMMENT = re.compile(terminal("lines", "INDEX_COMMENT"))
+_INDEX_COMMENT = deferred(lambda: terminal("lines", "INDEX_COMMENT"))
 _LOOKED_AT = SUSPECTS.union(PAYLOADS)
-_TYPED_OPERAND = pattern("lines", "typed_operand")
+_TYPED_OPERAND = deferred(lambda: pattern("lines", "typed_operand"))
 
 
 class QuickLines:

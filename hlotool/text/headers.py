@@ -11,6 +11,7 @@ import re
 
 from hlotool.diagnostics import define
 from hlotool.grammars import pattern, terminal
+from hlotool.ir import deferred
 from hlotool.text.keywords import RESERVED
 from hlotool.text.phrase_cache import RememberedPhrases
 from hlotool.text.phrases import PhraseError
@@ -21,10 +22,10 @@ from hlotool.text.tokens import skip_blank
 
 BAD_HEADER = define("P025", "bad-header", "a module or computation header that cannot be read", SYNTAX)
 
-_PLAIN_PARAMETER = pattern("lines", "plain_parameter")
-_PLAIN_NAME = re.compile(rf"{terminal('lines', 'NAME')}: ")
-_NAME = re.compile(terminal("hlo", "PARAMETER_NAME"))
-_WORD = re.compile(r"[^\s,()]+|.", re.S)
+_PLAIN_PARAMETER = deferred(lambda: pattern("lines", "plain_parameter"))
+_PLAIN_NAME = deferred(lambda: rf"{terminal('lines', 'NAME')}: ")
+_NAME = deferred(lambda: terminal("hlo", "PARAMETER_NAME"))
+_WORD = deferred(lambda: r"[^\s,()]+|.", re.S)
 
 
 class HeaderReader:

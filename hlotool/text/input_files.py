@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from hlotool.diagnostics import Diagnostic, HloError, define, nearest, reason_of
 from hlotool.grammars import terminal
-from hlotool.ir import Source
+from hlotool.ir import Source, deferred
 from hlotool.text.folder_files import files_below, files_fitting, found_in, open_regular
 from hlotool.text.named_files import open_input
 from hlotool.text.tokens import ANY_COMMENT
@@ -40,17 +40,17 @@ SUFFIXES = (".hlo", ".hlo.txt", ".txt", ".mlir", ".mlirbc", ".pb", ".hlo.pb")
 _GZIP = b"\x1f\x8b"
 _BYTECODE = b"ML\xefR"
 #: what loggers write in front of a line: glog (I0521 12:04:45.883483 1509 file.cc:186]), absl, ISO time stamps
-_LOG_PREFIX = re.compile(
-    r"^(?:[IWEF]\d{4}(?:\d{4})? [\d:.]+ +\d+ [\w./\-]+:\d+\] ?"
+_LOG_PREFIX = deferred(
+    lambda: r"^(?:[IWEF]\d{4}(?:\d{4})? [\d:.]+ +\d+ [\w./\-]+:\d+\] ?"
     r"|\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?:? (?:[IWEF] |INFO |DEBUG |WARNING )?(?:[\w./\-]+:\d+\] ?)?)",
     re.M)
 #: the mark itself and nothing after it, as MLIR's tools have it: longer rows of dashes are comments within a module
-_SEPARATOR = re.compile(r"^[ \t]*// -----[ \t]*$", re.M)
-_MODULE_LINE = re.compile(rf"^[ \t]*{terminal('hlo', '_HLO_MODULE')}", re.M)
-_COMMENT = re.compile(ANY_COMMENT)
+_SEPARATOR = deferred(lambda: r"^[ \t]*// -----[ \t]*$", re.M)
+_MODULE_LINE = deferred(lambda: rf"^[ \t]*{terminal('hlo', '_HLO_MODULE')}", re.M)
+_COMMENT = deferred(lambda: ANY_COMMENT)
 #: what only MLIR's text has, at the start of a line or anywhere; no part of it can match in two ways. HLO has names of
 #: StableHLO's operations in its strings: custom_call_target="stablehlo.dot", op_name="f/stablehlo.dot".
-_MLIR = re.compile(r"^[ \t]*+(?:(?:\"?builtin\.)?module|(?:func\.)?func)\b"
+_MLIR = deferred(lambda: r"^[ \t]*+(?:(?:\"?builtin\.)?module|(?:func\.)?func)\b"
                    r"|(?<![/\w])(?<!=[\"'])\bstablehlo\.\w|#loc\d*+ = loc", re.M)
 
 

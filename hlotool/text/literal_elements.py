@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import math
-import re
 from typing import Any, NoReturn
 
 from hlotool.grammars import terminal
-from hlotool.ir import DTYPES, DType, Shape
+from hlotool.ir import DTYPES, DType, Shape, deferred
 from hlotool.ir.arrays import np
 from hlotool.text.phrase_errors import (
     BAD_LITERAL,
@@ -20,7 +19,7 @@ from hlotool.text.phrase_errors import (
 
 BRACES_TO_BLANKS = str.maketrans("{}", "  ")
 _NUMBER = terminal("literal", "NUMBER")
-INTEGER = re.compile(terminal("literal", "INT"))
+INTEGER = deferred(lambda: terminal("literal", "INT"))
 
 
 def _ranges(dtype: DType) -> tuple[int, int]:
@@ -152,7 +151,7 @@ def _float_limits(name: str) -> tuple[float, float, bool]:
     limit = float(kind.largest + kind.largest_ulp / 2)
     return limit, (0.0 if kind.specials == "no sign" else -limit), kind.specials == "one"
 
-_ELEMENT = re.compile(rf"{_NUMBER}|{terminal('literal', 'BOOLEAN')}")
+_ELEMENT = deferred(lambda: rf"{_NUMBER}|{terminal('literal', 'BOOLEAN')}")
 
 
 #: elements from which on zeros are a view that takes no memory

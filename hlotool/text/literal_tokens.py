@@ -7,7 +7,7 @@ import re
 from typing import NoReturn
 
 from hlotool.grammars import pattern, terminal
-from hlotool.ir import Literal, Shape
+from hlotool.ir import Literal, Shape, deferred
 from hlotool.text.literal_elements import INTEGER, AtElement, array_of, check_floats, check_values
 from hlotool.text.phrase_errors import (
     BAD_LITERAL,
@@ -21,8 +21,8 @@ from hlotool.text.shapes_text import read_shape
 _MOST_SPARSE = 2**24
 #: elements of an array whose text is one number, which is the first of them, the others zero
 _MOST_OF_ONE = 2**28
-SHAPE = re.compile(rf"\s*+(?:{terminal('literal', 'SHAPE')}|{terminal('literal', 'TUPLE_SHAPE')})", re.ASCII)
-_BLANK = re.compile(r"\s*+", re.ASCII)
+SHAPE = deferred(lambda: rf"\s*+(?:{terminal('literal', 'SHAPE')}|{terminal('literal', 'TUPLE_SHAPE')})", re.ASCII)
+_BLANK = deferred(lambda: r"\s*+", re.ASCII)
 
 
 def skipped(text: str, at: int) -> int:
@@ -44,7 +44,7 @@ def after_shape(text: str, shape: Shape) -> int:
     return skipped(text, end)
 
 
-_BRACKET = re.compile(r"[{}()]")
+_BRACKET = deferred(lambda: r"[{}()]")
 
 
 def balanced_end(text: str, at: int) -> int:

@@ -10,7 +10,7 @@ import functools
 import re
 
 from hlotool.grammars import plain
-from hlotool.ir import Literal, Shape
+from hlotool.ir import Literal, Shape, deferred
 from hlotool.text.literal_elements import BRACES_TO_BLANKS, AtElement, array_of, check_values
 from hlotool.text.literal_tokens import SHAPE, TokenReader, after_shape, balanced_end, skipped
 from hlotool.text.phrase_errors import (
@@ -83,7 +83,7 @@ def _expect(text: str, at: int, sign: str, message: str) -> int:
     return at + 1
 
 
-_SCALAR_END = re.compile(r"[^,(){}]*(?:\([^()]*\))?")
+_SCALAR_END = deferred(lambda: r"[^,(){}]*(?:\([^()]*\))?")
 
 
 def _segment_end(text: str, at: int) -> int:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable
 
 from hlotool.diagnostics import nearest
+from hlotool.ir import deferred
 
 #: what word processors put in place of signs; the surrogates are bytes of Windows-1252 that are no UTF-8
 _PLAIN_SIGNS = {**dict.fromkeys("\u201c\u201d\u201e\u201f\udc93\udc94\xab\xbb", '"'),
                 **dict.fromkeys("\u2018\u2019\u201a\u201b\udc91\udc92", "'"),
                 **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212\udc96\udc97", "-"),
                 **dict.fromkeys("\xa0\u202f\u2007\u200b\ufeff", "a space")}
-_TYPOGRAPHIC = re.compile(f"[{''.join(_PLAIN_SIGNS)}]")
+_TYPOGRAPHIC = deferred(lambda: f"[{''.join(_PLAIN_SIGNS)}]")
 #: names longer than this, and more names than that, are not compared with a misspelt one: comparing is slow
 _LONGEST_NAME, _MOST_COMPARED = 100, 5000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 
 from hlotool.diagnostics import HloError, visible, visible_html
-from hlotool.ir import HloModule, set_html_printer
+from hlotool.ir import HloModule
 from hlotool.text.print import print_module
 from hlotool.text.text_style import PrintOptions
 
@@ -36,5 +36,3 @@ def as_html(module: HloModule) -> str:
     is_open = " open" if len(lines) <= 40 else ""
     return f"<details{is_open}><summary><code>{html.escape(head)}</code></summary>{text}{rest}</details>"
 
-
-set_html_printer(as_html, is_plain=True)

@@ -17,6 +17,7 @@ from hlotool.ir import (
     HloModule,
     Shape,
     Source,
+    deferred,
     no_collection,
     unique_name,
 )
@@ -43,11 +44,11 @@ from hlotool.text.tokens import (
     NAME,
     STATEMENT,
     TABLES,
-    UP_TO_BRACE,
-    UP_TO_PARAMETERS,
     next_statement,
     skip_blank,
     table_row,
+    up_to_brace,
+    up_to_parameters,
 )
 
 TWO_ENTRIES = define("P020", "two-entries", "more than one computation is marked ENTRY", SYNTAX)
@@ -62,28 +63,34 @@ ROOT_SHAPE = define("P028", "header-result-shape", "the header's result shape is
 NUL = define("P029", "nul-byte", "a NUL byte stands in the text", SYNTAX)
 
 #: the module's name, and the colon of 2017
-_MODULE = pattern("hlo", "module_name", comments=True)
-_TABLE_BEGINS = re.compile(rf"(?:{'|'.join(TABLES)})\b")
-_COMPUTATION_START = pattern("hlo", "computation_name", comments=True)
+_MODULE = deferred(lambda: pattern("hlo", "module_name", comments=True))
+_TABLE_BEGINS = deferred(lambda: rf"(?:{'|'.join(TABLES)})\b")
+_COMPUTATION_START = deferred(lambda: pattern("hlo", "computation_name", comments=True))
 _ENTRY = terminal("hlo", "ENTRY")
-_SPACED = beginning("hlo", "instruction", through=("EQUALS",), spaced=("EQUALS",))
 #: one line over instructions that is not a header in order, so that no rule is its: a parenthesis, the arrow or the
 #: brace is missing, or a word stands in front that is none. Names, ENTRY and the statement below are the grammar's.
-_BROKEN_HEADER = re.compile(
-    rf"(?:(?P<entry>{_ENTRY})[ \t]*+|(?P<word>[A-Z]\w++)[ \t]++)?%?(?P<name>{NAME})"
+_BROKEN_HEADER = deferred(
+    lambda: rf"(?:(?P<entry>{_ENTRY})[ \t]*+|(?P<word>[A-Z]\w++)[ \t]++)?%?(?P<name>{NAME})"
     # up to the brace that ends the line, blanks in front of it included, so that no run of blanks is read twice
     rf"(?P<rest>[ \t]*+(?:\((?:[^\n \t{{]++|[ \t]++(?!\n|\{{[ \t]*+\n)|\{{(?![ \t]*+\n))*+)?(?:[ \t]++(?=\{{))?)"
-    rf"(?P<brace>\{{)?+(?P<end>)[ \t]*+\n(?=\s*+{_SPACED})")
+    rf"(?P<brace>\{{)?+(?P<end>)[ \t]*+\n(?=\s*+"
+    rf"{beginning('hlo', 'instruction', through=('EQUALS',), spaced=('EQUALS',))})")
 #: a text that breaks off in a header's beginning
-_HEADER_BEGUN = re.compile(rf"{beginning('hlo', 'computation', before=('WORD',))}(?:{NAME})?+\s*+")
-_HEADER = rf"(?:{UP_TO_BRACE}|{UP_TO_PARAMETERS}[^\n]*\)\s*{terminal('hlo', 'ARROW')}[^\n]*\{{)"
+_HEADER_BEGUN = deferred(lambda: rf"{beginning('hlo', 'computation', before=('WORD',))}(?:{NAME})?+\s*+")
+
+
+def _header() -> str:
+    return rf"(?:{up_to_brace()}|{up_to_parameters()}[^\n]*\)\s*{terminal('hlo', 'ARROW')}[^\n]*\{{)"
+
+
 #: what every text has that is a piece of a module: an assignment, brackets of a shape, a word of the headers
-_SIGN_OF_HLO = re.compile(rf"=|\w\[[^\[\]\n]*\]|{MODULE_WORD}|{_ENTRY}")
-_LOOKS_LIKE_HLO = re.compile(rf"{MODULE_WORD}\b|{_ENTRY}|{_HEADER}|{STATEMENT.pattern}\S")
-_BEGINS_ENTRY = re.compile(_ENTRY)
-_MODULE_LINE = re.compile(rf"^{terminal('hlo', '_HLO_MODULE')}", re.M)
-_HEADER_LINE = re.compile(rf"^(?:{_ENTRY}|{_HEADER}[ \t]*$)", re.M)
-_SHAPE_BEGINS = re.compile(beginning("shape", "shape", through=("(", "[")))
+_SIGN_OF_HLO = deferred(lambda: rf"=|\w\[[^\[\]\n]*\]|{MODULE_WORD}|{_ENTRY}")
+_MODULE_BEGINS = deferred(lambda: rf"{MODULE_WORD}\b")
+_LOOKS_LIKE_HLO = deferred(lambda: rf"{_ENTRY}|{_header()}|{STATEMENT.pattern}\S")
+_BEGINS_ENTRY = deferred(lambda: _ENTRY)
+_MODULE_LINE = deferred(lambda: rf"^{terminal('hlo', '_HLO_MODULE')}", re.M)
+_HEADER_LINE = deferred(lambda: rf"^(?:{_ENTRY}|{_header()}[ \t]*$)", re.M)
+_SHAPE_BEGINS = deferred(lambda: beginning("shape", "shape", through=("(", "[")))
 
 
 def parse(text: str, filename: str = "<string>") -> HloModule:
@@ -166,7 +173,7 @@ class ModuleReader:
     def _skip_prose(self, at: int) -> int:
         """Past what stands in front of the module, which is reported."""
         text = self.text
-        if _LOOKS_LIKE_HLO.match(text, at) or _SHAPE_BEGINS.match(text, at):
+        if _MODULE_BEGINS.match(text, at) or _LOOKS_LIKE_HLO.match(text, at) or _SHAPE_BEGINS.match(text, at):
             return at
         found = _MODULE_LINE.search(text, at) or _HEADER_LINE.search(text, at)
         if found is None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from hlotool.diagnostics import define, nearest
+from hlotool.ir import deferred
 
 _XLA = "XLA: xla/hlo/parser/hlo_parser.cc"
 
@@ -48,7 +48,7 @@ class PhraseError(Exception):
 
 
 #: digits from which Python refuses to read a whole number (sys.set_int_max_str_digits), rounded down
-_LONG_NUMBER = re.compile(r"\d{4000,}")
+_LONG_NUMBER = deferred(lambda: r"\d{4000,}")
 
 
 def too_long(error: ValueError, text: str) -> Exception:

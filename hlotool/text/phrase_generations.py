@@ -6,7 +6,7 @@ import functools
 import re
 
 from hlotool.diagnostics import define
-from hlotool.ir import Kind, Shape
+from hlotool.ir import Kind, Shape, deferred
 from hlotool.text.phrase_reading import blank_comments
 
 EMPTY_LAYOUT = define("P151", "legacy-empty-layout", "An empty layout after a scalar: 2017 and 2018.")
@@ -30,11 +30,11 @@ NEW_METADATA = define("P163", "newer-metadata-field", "A field of metadata that 
 
 Found = tuple[str, str] | None
 
-_DOCUMENT = re.compile(r"^(?:[A-Z]\w*\[|\w+\[[^\]]*\dx)")
-_SPARSE_ENTRY = re.compile(r"\{\s*(?:\[[\d,\s]+\]|\d+)\s*:")
-_REPEATED = re.compile(r"^\s*+\(*+\s*+[a-z]\w*+\[")
-_INNER_SHAPE = re.compile(r"[a-z]\w*\[")
-_NUMBER_ALONE = re.compile(r"\s*[^{\s]")
+_DOCUMENT = deferred(lambda: r"^(?:[A-Z]\w*\[|\w+\[[^\]]*\dx)")
+_SPARSE_ENTRY = deferred(lambda: r"\{\s*(?:\[[\d,\s]+\]|\d+)\s*:")
+_REPEATED = deferred(lambda: r"^\s*+\(*+\s*+[a-z]\w*+\[")
+_INNER_SHAPE = deferred(lambda: r"[a-z]\w*\[")
+_NUMBER_ALONE = deferred(lambda: r"\s*[^{\s]")
 
 
 @functools.lru_cache(4096)

@@ -12,9 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 from hlotool.grammars import FLAGS, Alternative, Group, forms, terminal
+from hlotool.ir import deferred
 from hlotool.text.phrase_errors import BAD_ATTRIBUTE, PhraseError
 
-_COMMENT_OR_STRING = re.compile(rf"{terminal('terminals', 'COMMENT')}|({terminal('terminals', 'STRING')}|/\*[\s\S]*)")
+_COMMENT_OR_STRING = deferred(
+    lambda: rf"{terminal('terminals', 'COMMENT')}|({terminal('terminals', 'STRING')}|/\*[\s\S]*)")
 
 
 def blank_comments(text: str) -> str:
@@ -30,9 +32,10 @@ def place_of(token: str) -> tuple[int, int]:
 
 
 #: an escape that is none, or one whose value is no byte or no character. Source: absl/strings/escaping.cc, CUnescape
-_BAD_ESCAPE = re.compile(
-    r"\\(?:[0-7]{1,2}(?![0-7])|[0-3][0-7]{2}|[xX]0*+[0-9a-fA-F]{1,2}(?![0-9a-fA-F])|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|"
-    r"U000(?!0[dD][89a-fA-F])[0-9a-fA-F]{5}|U0010[0-9a-fA-F]{4}|[abfnrtv\\?'\"])|(\\[0-7]{1,3}|\\[xX][0-9a-fA-F]*+|\\[\s\S])")
+_BAD_ESCAPE = deferred(
+    lambda: r"\\(?:[0-7]{1,2}(?![0-7])|[0-3][0-7]{2}|[xX]0*+[0-9a-fA-F]{1,2}(?![0-9a-fA-F])|"
+    r"u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|U000(?!0[dD][89a-fA-F])[0-9a-fA-F]{5}|U0010[0-9a-fA-F]{4}|[abfnrtv\\?'\"])|"
+    r"(\\[0-7]{1,3}|\\[xX][0-9a-fA-F]*+|\\[\s\S])")
 
 
 def check_escapes(string: str, offset: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import Any
 
@@ -20,11 +19,11 @@ from hlotool.ir import (
     callees_before_callers,
     callees_first,
     cycles,
+    deferred,
     flaws,
     foreign_operands,
     is_sound,
     kind_of,
-    set_printer,
 )
 from hlotool.text.keywords import KEYWORDS, RESERVED
 from hlotool.text.phrases import print_literal, print_value
@@ -43,7 +42,7 @@ _HEADER_ORDER = ("is_scheduled", "input_output_alias", "buffer_donor", "alias_pa
                  "entry_computation_layout")
 #: kinds of attributes whose text is shapes
 _SHAPES = frozenset({Kind.ENTRY_LAYOUT, Kind.SHAPE, Kind.SHAPES})
-_INDEX_COMMENT = re.compile(terminal("lines", "INDEX_COMMENT"))
+_INDEX_COMMENT = deferred(lambda: terminal("lines", "INDEX_COMMENT"))
 
 
 def print_module(module: HloModule, options: PrintOptions | None = None) -> str:
@@ -249,5 +248,3 @@ def _inline_bodies(module: HloModule) -> frozenset[HloComputation]:
     return frozenset(c for c in module.computations
                      if c.offset >= 0 and text.startswith("{", c.offset) and calls[c] == 1)
 
-
-set_printer(print_module)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from hlotool.ir import deferred
+
 
 def unquote(text: str) -> str:
     """Return the contents of a quoted string, escapes resolved as C does."""
@@ -17,7 +19,7 @@ def unquote(text: str) -> str:
     return _bytes(plain).decode("utf-8", "surrogateescape")
 
 
-_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]+)|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.S)
+_ESCAPE = deferred(lambda: r"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]+)|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.S)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 
 
@@ -52,7 +54,7 @@ def _bytes(text: str) -> bytes:
         return text.encode("utf-8", "surrogatepass")
 
 
-_NEEDS_ESCAPE = re.compile(r"""["'\\]""")
+_NEEDS_ESCAPE = deferred(lambda: r"""["'\\]""")
 _NAMED = {10: "\\n", 13: "\\r", 9: "\\t", 34: '\\"', 39: "\\'", 92: "\\\\"}
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hlotool.grammars import pattern, plain, terminal
-from hlotool.ir import DTYPES, KINDS
+from hlotool.ir import DTYPES, KINDS, deferred
 from hlotool.text.syntax_errors import (
     BAD_ATTRIBUTE,
     BAD_STATEMENT,
@@ -55,14 +55,14 @@ from hlotool.text.tokens import (
 LINE = pattern("lines", "line")
 #: the header of a computation on one line: ENTRY, name, parameters, result
 HEADER = pattern("lines", "header")
-_ROOT = re.compile(terminal("hlo", "ROOT"))
-_NAME = re.compile(rf"%?({NAME})")
-_ANY_NAME = re.compile(r"%?([\w.\-]+)")
-_OPCODE = re.compile(rf"({OPCODE})(?::k\w+)?")
-_WORD = re.compile(r"[\w.\-+]+")
-_ATTRIBUTE_NAME = re.compile(NAME)
-_ATOM = re.compile(rf"(?:{STRING}|[^\s,{{}}()\[\]\"'/]|/(?![/*]))+")
-_STRING = re.compile(STRING)
+_ROOT = deferred(lambda: terminal("hlo", "ROOT"))
+_NAME = deferred(lambda: rf"%?({NAME})")
+_ANY_NAME = deferred(lambda: r"%?([\w.\-]+)")
+_OPCODE = deferred(lambda: rf"({OPCODE})(?::k\w+)?")
+_WORD = deferred(lambda: r"[\w.\-+]+")
+_ATTRIBUTE_NAME = deferred(lambda: NAME)
+_ATOM = deferred(lambda: rf"(?:{STRING}|[^\s,{{}}()\[\]\"'/]|/(?![/*]))+")
+_STRING = deferred(lambda: STRING)
 _CALM = r"""[^()\[\]{}"'/\n]*+"""
 _INDEX_COMMENT = terminal("lines", "INDEX_COMMENT")
 
@@ -74,8 +74,8 @@ def _pairs(levels: int) -> str:
 
 
 #: everything that matters to bracket matching; pairs of brackets three deep with nothing of it inside are taken at once
-_BRACKET = re.compile(rf"{_pairs(2)}|{STRING}|{ANY_COMMENT}|[()\[\]{{}}]|\n|[\"']")
-_DEVICE_IDS = re.compile(terminal("sharding", "_DEVICE_IDS"))
+_BRACKET = deferred(lambda: rf"{_pairs(2)}|{STRING}|{ANY_COMMENT}|[()\[\]{{}}]|\n|[\"']")
+_DEVICE_IDS = deferred(lambda: terminal("sharding", "_DEVICE_IDS"))
 #: brackets inside of each other; real texts stay far below, and readers of what is inside may recurse
 _DEEPEST = 1000
 
@@ -292,7 +292,7 @@ def cut_attributes(text: str, at: int, cut: Cut) -> None:
         cut.attributes.append(CutAttribute(name[0], text[value_start:at], start, value_start))
 
 
-_PLAIN_ATTRIBUTE = pattern("lines", "plain_attribute")
+_PLAIN_ATTRIBUTE = deferred(lambda: pattern("lines", "plain_attribute"))
 #: attributes up to this length are searched at once, in vain where one is none of `plain_attribute`
 _SHORT = 2000
 
@@ -326,8 +326,8 @@ def cut_quickly(text: str) -> list[tuple[Any, ...]] | None:
     return pieces + [(a.name, a.value) for a in cut.attributes]
 
 
-_EARLY_METADATA = re.compile(r"[ \t]*# metadata=([^\n]*)")
-_EARLY_DIMS = re.compile(r"[ \t]*dims: ([\w?]+->[\w?]+|[\w?]+_[\w?]+->[\w?]+)")
+_EARLY_METADATA = deferred(lambda: r"[ \t]*# metadata=([^\n]*)")
+_EARLY_DIMS = deferred(lambda: r"[ \t]*dims: ([\w?]+->[\w?]+|[\w?]+_[\w?]+->[\w?]+)")
 
 
 def _legacy_tail(text: str, at: int, after: int, cut: Cut) -> int:
@@ -348,7 +348,7 @@ def _legacy_tail(text: str, at: int, after: int, cut: Cut) -> int:
     return after
 
 
-_WINDOW_PART = re.compile(rf"{terminal('attribute', 'WINDOW_PART')}|{plain('attribute', 'window_pad')}")
+_WINDOW_PART = deferred(lambda: rf"{terminal('attribute', 'WINDOW_PART')}|{plain('attribute', 'window_pad')}")
 
 
 def _value_end(text: str, at: int, name: str, is_inside: bool) -> int:
@@ -397,8 +397,8 @@ class CutOperand:
     index: tuple[int, ...] = ()
 
 
-_INDEX = re.compile(r"(?:#\d+)+")
-_SEPARATOR = re.compile(rf"{STRING}|{ANY_COMMENT}|[()\[\]{{}},]")
+_INDEX = deferred(lambda: r"(?:#\d+)+")
+_SEPARATOR = deferred(lambda: rf"{STRING}|{ANY_COMMENT}|[()\[\]{{}},]")
 
 
 def split_commas(text: str, base: int = 0) -> list[tuple[int, int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from hlotool.ir import (
     HloInstruction,
     Kind,
     Shape,
+    deferred,
     kind_of,
     sanitized_name,
     unique_name,
@@ -38,7 +38,7 @@ CHANNEL_NEEDED = define("P019", "global-ids-without-channel",
                         "xla/hlo/ir/collective_op_group_mode.cc, GetCollectiveOpGroupMode")
 TWO_ROOTS = define("P021", "two-roots", "more than one instruction of a computation is marked ROOT", SYNTAX)
 
-_NAME = re.compile(NAME)
+_NAME = deferred(lambda: NAME)
 #: kinds of attributes that name what an instruction calls or waits for
 _NAMING = (Kind.COMPUTATION, Kind.COMPUTATIONS, Kind.INSTRUCTIONS)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from hlotool.diagnostics import Note, define
-from hlotool.ir import Source
+from hlotool.ir import Source, deferred
 from hlotool.text.tokens import BODY_END, FIRST_STATEMENT, NAME, STATEMENT_LINE, blank_start, next_statement, skip_blank
 
 SYNTAX = "xla/hlo/parser/hlo_parser.cc, grammar in its comments"
@@ -46,7 +46,7 @@ class CutError(Exception):
         return (Note(message, source.position(start), source.position(end)),)
 
 
-_ATTRIBUTE_BEHIND = re.compile(rf",\s*({NAME})=")
+_ATTRIBUTE_BEHIND = deferred(lambda: rf",\s*({NAME})=")
 
 
 def missing_bracket(text: str, opener: tuple[str, int], line_end: int) -> None:
@@ -66,7 +66,7 @@ def missing_bracket(text: str, opener: tuple[str, int], line_end: int) -> None:
                    insert=(stop, close))
 
 
-_SIZES = re.compile(r"[\d,<=?\s]*")
+_SIZES = deferred(lambda: r"[\d,<=?\s]*")
 
 
 def is_inline_body(text: str, opener: tuple[str, int]) -> bool:
@@ -76,7 +76,7 @@ def is_inline_body(text: str, opener: tuple[str, int]) -> bool:
 
 
 #: a string that ends just before another begins: where the first was not closed
-_RUN_ON = re.compile(r"""(["'])(?:[^"'\s,]++|(?:[^\S\n]|,)++(?!\w++=\1))*+(?=[\s,]++\w++=\1)""")
+_RUN_ON = deferred(lambda: r"""(["'])(?:[^"'\s,]++|(?:[^\S\n]|,)++(?!\w++=\1))*+(?=[\s,]++\w++=\1)""")
 
 
 def check_quote(text: str, start: int, end: int, begin: int) -> None:
@@ -137,7 +137,7 @@ def _unopened_brace(text: str, at: int, end: int) -> int:
     return -1
 
 
-_BRACE = re.compile(r"[{}]")
+_BRACE = deferred(lambda: r"[{}]")
 
 
 def no_opcode(text: str, at: int, shape_start: int) -> CutError:

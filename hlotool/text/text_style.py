@@ -18,7 +18,7 @@ import re
 from dataclasses import dataclass
 
 from hlotool.grammars import plain, terminal
-from hlotool.ir import HloModule
+from hlotool.ir import HloModule, deferred
 from hlotool.text.tokens import MODULE_WORD, NAME, OPCODE, TABLES
 
 
@@ -75,28 +75,28 @@ _COMPUTATION = (rf"(?:{terminal('lines', 'ENTRY')})?+%?{NAME} (?:\([^\n]*+(?<=\{
                 r"(?:  [^\n]++\n|\}[^\n]*+\n(?=  |\}))++\}[^\n]*+")
 _TABLE = rf"(?:(?:{'|'.join(TABLES)})\n(?:\d[^\n]*+\n)*+)"
 #: a text as printers write it, its groups the line feeds of `gaps`
-_PRINTED = re.compile(
-    rf"{MODULE_WORD} [^\n]*+(?P<header>{_FEEDS})(?:{_TABLE}(?P<tables>{_FEEDS}))*+"
+_PRINTED = deferred(
+    lambda: rf"{MODULE_WORD} [^\n]*+(?P<header>{_FEEDS})(?:{_TABLE}(?P<tables>{_FEEDS}))*+"
     rf"{_COMPUTATION}(?:(?P<between>\n{_FEEDS}){_COMPUTATION})*+(?P<end>{_FEEDS})")
 #: what the headers of printers hold, and those of people hardly ever; signs are the other sign of a printer
-_PRINTERS_HEADER = re.compile(rf"{MODULE_WORD} [^\n]*?, entry_computation_layout=")
+_PRINTERS_HEADER = deferred(lambda: rf"{MODULE_WORD} [^\n]*?, entry_computation_layout=")
 #: two parameters in the header without a blank between them; elements of tuples always have one
-_PACKED_LAYOUT = re.compile(rf"{MODULE_WORD} [^\n]*?, entry_computation_layout=\{{\([^\n]*?[\]}})],[a-z(]")
+_PACKED_LAYOUT = deferred(lambda: rf"{MODULE_WORD} [^\n]*?, entry_computation_layout=\{{\([^\n]*?[\]}})],[a-z(]")
 _STATEMENT = r"\n  (?:ROOT )?"
-_SIGN = re.compile(rf"{_STATEMENT}(%?)")
+_SIGN = deferred(lambda: rf"{_STATEMENT}(%?)")
 _HEADER = rf"\n(?:{terminal('lines', 'ENTRY')})?+%?{NAME} "
-_SIGNATURE, _NO_SIGNATURE = re.compile(rf"{_HEADER}\("), re.compile(rf"{_HEADER}\{{\n")
-_OPERANDS = re.compile(
-    rf'{_STATEMENT}%?{NAME} = [^\n"]*? (?!constant\(|parameter\(|b\(|nan\(){OPCODE}\((?:%?{NAME}[,)]|([^)%]))')
+_SIGNATURE, _NO_SIGNATURE = deferred(lambda: rf"{_HEADER}\("), deferred(lambda: rf"{_HEADER}\{{\n")
+_OPERANDS = deferred(
+    lambda: rf'{_STATEMENT}%?{NAME} = [^\n"]*? (?!constant\(|parameter\(|b\(|nan\(){OPCODE}\((?:%?{NAME}[,)]|([^)%]))')
 _OPERAND = rf"(?:[a-z]\w*\[[^\]\n]*\](?:\{{[^}}\n]*\}})? )?%?{NAME}"
-_OPERAND_INDEX = re.compile(rf"{terminal('lines', 'INDEX_COMMENT')}{_OPERAND}[,)]")
-_SHAPE_INDEX = re.compile(rf"{terminal('lines', 'INDEX_COMMENT')}(?:\(|[a-z]\w*\[)")
+_OPERAND_INDEX = deferred(lambda: rf"{terminal('lines', 'INDEX_COMMENT')}{_OPERAND}[,)]")
+_SHAPE_INDEX = deferred(lambda: rf"{terminal('lines', 'INDEX_COMMENT')}(?:\(|[a-z]\w*\[)")
 #: the sixth of several shapes or operands that has no number
-_UNMARKED_OPERAND = re.compile(rf"{_STATEMENT}[^\n\"]*? {OPCODE}\((?:{_OPERAND}, ){{5}}{_OPERAND}[,)]")
-_UNMARKED_SHAPE = re.compile(r"\((?:[a-z]\w*\[[^\]\n(]*\](?:\{[^}\n]*\})?, ){5}[a-z]\w*\[")
-_NAMED_END = re.compile(rf"(?:\n  [^\n]++)++\n\}} // {NAME}(?=\n|\Z)")
-_INLINE_BODY = re.compile(r"[={,]\n +\{\n")
-_BEHIND_METADATA = re.compile(rf"metadata={plain('attribute', 'metadata')}, ([\w\-]+)=")
+_UNMARKED_OPERAND = deferred(lambda: rf"{_STATEMENT}[^\n\"]*? {OPCODE}\((?:{_OPERAND}, ){{5}}{_OPERAND}[,)]")
+_UNMARKED_SHAPE = deferred(lambda: r"\((?:[a-z]\w*\[[^\]\n(]*\](?:\{[^}\n]*\})?, ){5}[a-z]\w*\[")
+_NAMED_END = deferred(lambda: rf"(?:\n  [^\n]++)++\n\}} // {NAME}(?=\n|\Z)")
+_INLINE_BODY = deferred(lambda: r"[={,]\n +\{\n")
+_BEHIND_METADATA = deferred(lambda: rf"metadata={plain('attribute', 'metadata')}, ([\w\-]+)=")
 
 
 def style_of(module: HloModule) -> PrintOptions:

@@ -6,6 +6,7 @@ import functools
 import re
 
 from hlotool.grammars import beginning, grammar, plain, references, strings_of, terminal
+from hlotool.ir import deferred
 
 NAME, OPCODE = terminal("lines", "NAME"), terminal("lines", "OPCODE")
 STRING, COMMENT = terminal("terminals", "STRING"), terminal("terminals", "COMMENT")
@@ -22,27 +23,42 @@ def table_row(section: str) -> re.Pattern[str]:
 
 
 #: the end of a computation with nothing but white space or a comment behind it
-CLOSE_PLAIN = re.compile(rf"\}}(?:\n\s*|[ \t\r]*(?:{COMMENT})?(?:\n\s*|\Z))", re.ASCII)
+CLOSE_PLAIN = deferred(lambda: rf"\}}(?:\n\s*|[ \t\r]*(?:{COMMENT})?(?:\n\s*|\Z))", re.ASCII)
 #: a comment; one that is never closed goes to the end, which is found once and not again at every '/*'
 ANY_COMMENT = rf"{COMMENT}|/\*[\s\S]*"
 BLANK = re.compile(rf"(?:\s+|{ANY_COMMENT})*+", re.ASCII)
 
 # What statements and headers begin like, for not reading past them when a bracket is missing: made from the grammar's
 # rules, which say nothing about text that is wrong. What is put around them is the lines that such text is told by.
-_UP_TO_EQUALS = beginning("hlo", "instruction", through=("EQUALS",))
+
+
+def _up_to_equals() -> str:
+    return beginning("hlo", "instruction", through=("EQUALS",))
+
+
+def up_to_brace() -> str:
+    """Return the expression of a header up to the brace behind its name, on one line."""
+    return beginning("hlo", "computation", through=("{",), is_one_line=True)
+
+
+def up_to_parameters() -> str:
+    """Return the expression of a header up to the parenthesis behind its name, on one line."""
+    return beginning("hlo", "computation", through=("(",), is_one_line=True)
+
+
+def _header_line() -> str:
+    return rf"(?:{up_to_brace()}|{up_to_parameters()}[^\n]*\{{[ \t]*+)\r?\n"
+
+
 #: a statement up to its equals sign
-STATEMENT = re.compile(rf"{_UP_TO_EQUALS}(?!{terminal('hlo', 'EQUALS')})")
+STATEMENT = deferred(lambda: rf"{_up_to_equals()}(?!{terminal('hlo', 'EQUALS')})")
 #: a statement up to its first bracket: with blanks around its equals sign, on a line of its own
-STATEMENT_LINE = re.compile(
-    rf"[ \t]*+{beginning('hlo', 'instruction', through=('(', '['), spaced=('EQUALS',), is_one_line=True)}")
-FIRST_STATEMENT = re.compile(beginning("hlo", "instruction", through=("(", "[")))
-#: a header up to the brace or the parenthesis behind its name, on one line
-UP_TO_BRACE = beginning("hlo", "computation", through=("{",), is_one_line=True)
-UP_TO_PARAMETERS = beginning("hlo", "computation", through=("(",), is_one_line=True)
-_HEADER_LINE = rf"(?:{UP_TO_BRACE}|{UP_TO_PARAMETERS}[^\n]*\{{[ \t]*+)\r?\n"
+STATEMENT_LINE = deferred(
+    lambda: rf"[ \t]*+{beginning('hlo', 'instruction', through=('(', '['), spaced=('EQUALS',), is_one_line=True)}")
+FIRST_STATEMENT = deferred(lambda: beginning("hlo", "instruction", through=("(", "[")))
 #: the end of a body and what may follow one
-BODY_END = re.compile(rf"\}}[ \t]*(?:\n\s*(?:{_HEADER_LINE}|\Z)|\Z)", re.ASCII)
-_NEXT = re.compile(rf"\n[ \t]*(?={_UP_TO_EQUALS}(?<=\s)|\}}|{_HEADER_LINE})", re.ASCII)
+BODY_END = deferred(lambda: rf"\}}[ \t]*(?:\n\s*(?:{_header_line()}|\Z)|\Z)", re.ASCII)
+_NEXT = deferred(lambda: rf"\n[ \t]*(?={_up_to_equals()}(?<=\s)|\}}|{_header_line()})", re.ASCII)
 
 
 def skip_blank(text: str, at: int) -> int:

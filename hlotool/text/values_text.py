@@ -11,7 +11,7 @@ from typing import Any
 
 from hlotool.diagnostics import without_controls
 from hlotool.grammars import plain, terminal
-from hlotool.ir import FrontendAttributes, Kind, Literal, Metadata, Raw, ReadMetadata, ResultAccuracy, Shape
+from hlotool.ir import FrontendAttributes, Kind, Literal, Metadata, Raw, ReadMetadata, ResultAccuracy, Shape, deferred
 from hlotool.text.attribute_builder import ATTRIBUTES
 from hlotool.text.literals_text import read_literal
 from hlotool.text.phrase_errors import (
@@ -60,11 +60,11 @@ _PRINTED_FIELDS = ("op_type", "op_name", "source_file", "source_line", "source_e
                    "source_end_column", "deduplicated_name", "stack_frame_id", "scheduling_name")
 _QUICK_STRING, _QUICK_NUMBER = r'"[^"\\\x00-\x1f\x7f-\x9f]*+"', r"-?\d{1,9}+(?!\w)"
 #: metadata as compilers print it: every field once, no escapes; all other forms go to `validate_metadata`
-METADATA = re.compile(r"\{" + "".join(
+METADATA = deferred(lambda: r"\{" + "".join(
     rf"(?:\s*+(?:,\s*+)?+{name}={_QUICK_STRING if name in _STRING_FIELDS else _QUICK_NUMBER})?+"
     for name in _PRINTED_FIELDS) + r"\s*+\}", re.ASCII)
 #: metadata in braces, its fields in any order, commas allowed
-_METADATA = re.compile(plain("attribute", "metadata"))
+_METADATA = deferred(lambda: plain("attribute", "metadata"))
 #: fields of 32 bits: XLA's others are of 64
 _LONG_FIELDS = ("size_of_generated_code_in_bytes", "size_of_memory_working_set_in_bytes", "logical_creation_pass_id")
 
@@ -120,7 +120,7 @@ def _read(kind: Kind, text: str, name: str) -> Any:
 _read_again = functools.lru_cache(16384)(_read)
 
 #: a control character that is neither white space nor inside of a string
-_CONTROL = re.compile(rf"{_STRING}|([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f])", re.S)
+_CONTROL = deferred(lambda: rf"{_STRING}|([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f])", re.S)
 
 
 def _check_escapes(kind: Kind, text: str) -> None:
@@ -199,7 +199,7 @@ def _shape(text: str, name: str) -> Shape:
     return read_shape(text.strip())
 
 
-_LITERAL_SHAPE = re.compile(rf"\s*+{terminal('literal', 'SHAPE')}\s*+", re.ASCII)
+_LITERAL_SHAPE = deferred(lambda: rf"\s*+{terminal('literal', 'SHAPE')}\s*+", re.ASCII)
 
 
 def _literal(text: str, name: str) -> Literal:
@@ -220,7 +220,7 @@ def _literal(text: str, name: str) -> Literal:
     return Literal(Shape("tuple", elements=tuple(m.shape for m in members)), elements=members, text=f"({joined})")
 
 
-_DELIMITER = re.compile(r"[\[{(]|[\]})]|,")
+_DELIMITER = deferred(lambda: r"[\[{(]|[\]})]|,")
 
 
 def _top_level(text: str) -> list[str]:
@@ -266,7 +266,7 @@ def _frontend_attributes(text: str, name: str) -> FrontendAttributes:
     return value
 
 
-_PLACEHOLDER = re.compile(r"\s*\{\s*([A-Z][A-Z_]+)\s*\}\s*")
+_PLACEHOLDER = deferred(lambda: r"\s*\{\s*([A-Z][A-Z_]+)\s*\}\s*")
 
 def read_names(text: str, rule: str = "names") -> tuple[str, ...]:
     """Return the names of `{a, %b}` or of one name, without `%`; `some_names` are those of a list, at least one."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +25,7 @@ from hlotool.ir import (
     Kind,
     Metadata,
     Raw,
+    deferred,
     kind_of,
 )
 from hlotool.text.phrases import PhraseError, print_value, read_value
@@ -38,10 +38,10 @@ from hlotool.text.values_text import KEPT_KINDS, validate_metadata, was_read
 UNWRITABLE = define("R106", "unwritable-module", "A name or a value of a module that HLO text cannot hold: written "
                     "down, it would read back as something else.")
 
-_NAME = re.compile(NAME)
-_OPCODE = re.compile(OPCODE)
-_STRING, _QUOTE = re.compile(STRING), re.compile("[\"']")
-_MODULE_NAME = re.compile(terminal("hlo", "MODULE_NAME"))
+_NAME = deferred(lambda: NAME)
+_OPCODE = deferred(lambda: OPCODE)
+_STRING, _QUOTE = deferred(lambda: STRING), deferred(lambda: "[\"']")
+_MODULE_NAME = deferred(lambda: terminal("hlo", "MODULE_NAME"))
 #: kinds whose text holds numbers and fixed words only, or names of the module itself
 _HARMLESS = frozenset({Kind.INT, Kind.BOOL, Kind.FLOAT, Kind.INTS, Kind.BOOLS, Kind.COMPUTATION, Kind.COMPUTATIONS,
                        Kind.INSTRUCTIONS, Kind.SHAPE, Kind.SHAPES, Kind.LITERAL, Kind.SLICE, Kind.WINDOW,

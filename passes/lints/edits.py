@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from hlotool.diagnostics import Edit, Fix
-from hlotool.ir import HloComputation, HloInstruction, Source
+from hlotool.ir import HloComputation, HloInstruction, Source, deferred
 from hlotool.ops import Effects, is_tied
 from hlotool.passes.lints.module_view import View
 from hlotool.text import Cut, CutError, blank_start, cut_instruction
@@ -17,11 +17,11 @@ from hlotool.text import Cut, CutError, blank_start, cut_instruction
 #: an edit in offsets: from, to, by what
 Change = tuple[int, int, str]
 
-_BLANKS = re.compile(r"[ \t]*")
-_LINE_END = re.compile(r"[ \t\r]*(?://[^\n]*)?(?:\n|\Z)")
+_BLANKS = deferred(lambda: r"[ \t]*")
+_LINE_END = deferred(lambda: r"[ \t\r]*(?://[^\n]*)?(?:\n|\Z)")
 #: names of operands, with their sign; not element types, nor what comments say
-_NAMES = re.compile(r"(?<![\w.\-*%])(%?)([\w.\-]+)(?![\w.\-=\[])")
-_NESTED = re.compile(r"[\w.\-]\(")
+_NAMES = deferred(lambda: r"(?<![\w.\-*%])(%?)([\w.\-]+)(?![\w.\-=\[])")
+_NESTED = deferred(lambda: r"[\w.\-]\(")
 
 
 def fix_of(source: Source | None, message: str, changes: Sequence[Change] | None, is_safe: bool = True) -> Fix | None:

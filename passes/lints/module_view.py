@@ -6,7 +6,6 @@ import contextlib
 import functools
 import itertools
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from hlotool.ir import (
     ReplicaGroups,
     Shape,
     UnlistedDevicesError,
+    deferred,
     reachable,
 )
 from hlotool.ops import OPS, Op, device_group_sizes, flow_of, opcodes
@@ -36,7 +36,7 @@ _LOOKED_INTO = 4096
 
 
 #: how a name ends that a frontend made, one of many a line each
-_NUMBERED = re.compile(r"\.\d+\n")
+_NUMBERED = deferred(lambda: r"\.\d+\n")
 
 
 

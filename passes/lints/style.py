@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Severity
-from hlotool.ir import HloComputation
+from hlotool.ir import HloComputation, deferred
 from hlotool.ops import OPS
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, Scope, rule
 
-_NUMBER = re.compile(r"(?:[._\-]\d+)+$")
+_NUMBER = deferred(lambda: r"(?:[._\-]\d+)+$")
 
 
 @rule("W701", "similar-names", default_on=False, on=Scope.COMPUTATION, severity=Severity.INFO)

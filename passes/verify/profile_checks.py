@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hlotool.diagnostics import Diagnostic, HloError, Severity
-from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Literal, Position, Raw, Shape
+from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Literal, Position, Raw, Shape, deferred
 from hlotool.ops import ASYNC_STEPS, TARGETS, Effect, Freedom, opcodes, with_flag, with_freedom
 from hlotool.passes.codes import (
     BITCAST_SIZE,
@@ -53,7 +53,7 @@ def verify_values(module: HloModule, contents: Contents) -> Iterator[Diagnostic]
                          severity=_WARNING)
 
 
-_QUOTED_MODULE = re.compile(r'"((?:[^"\\]|\\.)*?\bENTRY\b(?:[^"\\]|\\.)*)"')
+_QUOTED_MODULE = deferred(lambda: r'"((?:[^"\\]|\\.)*?\bENTRY\b(?:[^"\\]|\\.)*)"')
 
 
 def _recovery(module: HloModule) -> Iterator[Diagnostic]:
