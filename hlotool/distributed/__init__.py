@@ -13,6 +13,7 @@ from hlotool.distributed.axes import (
     tables_along_axes,
 )
 from hlotool.distributed.partition import Partition, PartPlace, Version, partition_between, parts_of, versions_of
+from hlotool.distributed.relation_proof import RelationProof, prove_partition
 
 __all__ = [
     "Grid",
@@ -20,6 +21,7 @@ __all__ = [
     "Pairs",
     "PartPlace",
     "Partition",
+    "RelationProof",
     "Version",
     "choices_of_axes",
     "device_grid",
@@ -28,6 +30,7 @@ __all__ = [
     "parts_of",
     "permutations_along_axes",
     "placements_along_axes",
+    "prove_partition",
     "steps_along_axes",
     "tables_along_axes",
     "versions_of",

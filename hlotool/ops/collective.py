@@ -27,6 +27,7 @@ from typing import Any, Protocol
 
 from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
 from hlotool.ir.arrays import Array, np
+from hlotool.ops import relation_rules
 from hlotool.ops.costs import is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import Effect, Elements, Flow
@@ -301,7 +302,7 @@ def _draw_number(d: Draw) -> None:
 
 @op(_number_rule("partition-id"), lowering=_number_lowering("stablehlo.partition_id", "partition-id"),
     flags=("collective",), source=SPECIFICATION, draw=_draw_number, cost=is_free,
-    flow=Flow(Elements.GIVEN, effect=Effect.DEVICE))
+    flow=Flow(Elements.GIVEN, effect=Effect.DEVICE), sharding=relation_rules.partition_id)
 def partition_id(*, world: Any) -> Array:
     """The number of the partition that runs this.
 
@@ -312,7 +313,7 @@ def partition_id(*, world: Any) -> Array:
 
 @op(_number_rule("replica-id"), lowering=_number_lowering("stablehlo.replica_id", "replica-id"),
     flags=("collective",), source=SPECIFICATION, draw=_draw_number, cost=is_free,
-    flow=Flow(Elements.GIVEN, effect=Effect.DEVICE))
+    flow=Flow(Elements.GIVEN, effect=Effect.DEVICE), sharding=relation_rules.replica_id)
 def replica_id(*, world: Any) -> Array:
     """The number of the replica that runs this.
 

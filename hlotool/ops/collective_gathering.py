@@ -7,6 +7,7 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
 from hlotool.ir.arrays import Array, np
+from hlotool.ops import collective_relations
 from hlotool.ops.asynchronous import contexts
 from hlotool.ops.collective import (
     Ints,
@@ -124,7 +125,8 @@ def _draw_all_gather(d: Draw) -> None:
 
 @op(all_gather_shape, flags=("collective", "uniform", "combinable", "mixed"), source=SPECIFICATION,
     lowering=Lowering(_emit_all_gather, _lift_all_gather, ("stablehlo.all_gather",), ("dimensions",),
-                      GROUPED), draw=_draw_all_gather, cost=communicates, flow=EXCHANGES)
+                      GROUPED), draw=_draw_all_gather, cost=communicates, flow=EXCHANGES,
+    sharding=collective_relations.all_gather)
 def all_gather(*operands: Array, dimensions: Ints, replica_groups: ReplicaGroups | None = None,
                channel_id: int | None = None, use_global_device_ids: bool = False, constrain_layout: bool = False,
                shape: Shape, world: Any) -> Any:
@@ -164,7 +166,8 @@ def _emit_all_gather_start(e: Emitter, instruction: HloInstruction, operands: Se
 
 @op(all_gather_start_shape, flags=("collective", "uniform", "combinable"),
     lowering=Lowering(_emit_all_gather_start), source=SPECIFICATION, draw=_draw_all_gather, cost=begun(communicates),
-    flow=Flow(Elements.ASSEMBLED, effect=Effect.EXCHANGE, step=Step.START))
+    flow=Flow(Elements.ASSEMBLED, effect=Effect.EXCHANGE, step=Step.START),
+    sharding=collective_relations.all_gather_start)
 def all_gather_start(*operands: Array, dimensions: Ints, replica_groups: ReplicaGroups | None = None,
                      channel_id: int | None = None, use_global_device_ids: bool = False,
                      constrain_layout: bool = False, shape: Shape, world: Any) -> Any:
@@ -188,7 +191,7 @@ def all_gather_done_shape(start: Shape) -> Shape:
 
 
 @op(all_gather_done_shape, lowering=Lowering(emit_second), source=SPECIFICATION,
-    draw=_draw_all_gather, cost=is_free, flow=AWAITS)
+    draw=_draw_all_gather, cost=is_free, flow=AWAITS, sharding=collective_relations.awaited)
 def all_gather_done(start: Any) -> Any:
     """Wait for all-gather-start and give what it gathered.
 

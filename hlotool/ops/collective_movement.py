@@ -7,6 +7,7 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
 from hlotool.ir.arrays import Array, np
+from hlotool.ops import collective_relations
 from hlotool.ops.collective import (
     GroupMode,
     Ints,
@@ -156,7 +157,7 @@ def _draw_all_to_all(d: Draw) -> None:
 
 @op(all_to_all_shape, flags=("collective",), source=SPECIFICATION,
     lowering=Lowering(_emit_all_to_all, _lift_all_to_all, ("stablehlo.all_to_all", "mhlo.all_to_all")),
-    draw=_draw_all_to_all, cost=communicates, flow=EXCHANGES)
+    draw=_draw_all_to_all, cost=communicates, flow=EXCHANGES, sharding=collective_relations.all_to_all)
 def all_to_all(*operands: Array, dimensions: Ints | None = None, replica_groups: ReplicaGroups | None = None,
                channel_id: int | None = None, constrain_layout: bool = False, world: Any) -> Any:
     """Every device sends its k-th block to the k-th member of its group and joins what it receives in that order.

@@ -8,6 +8,7 @@ from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
+from hlotool.ops import collective_relations
 from hlotool.ops.asynchronous import contexts
 from hlotool.ops.collective import (
     Ints,
@@ -157,7 +158,8 @@ def _draw_collective_permute(d: Draw) -> None:
 
 @op(collective_permute_shape, flags=("collective", "mixed"), source=SPECIFICATION, lowering=Lowering(
     _emit_collective_permute, _lift_collective_permute, ("stablehlo.collective_permute",)),
-    draw=_draw_collective_permute, cost=communicates, flow=EXCHANGES)
+    draw=_draw_collective_permute, cost=communicates, flow=EXCHANGES,
+    sharding=collective_relations.collective_permute)
 def collective_permute(*operands: Any, source_target_pairs: tuple[tuple[int, int], ...], channel_id: int | None = None,
                        slice_sizes: Any = None, world: Any) -> Any:
     """Each target gets its source's operand; devices that are no target get zeros.
@@ -239,7 +241,8 @@ def _emit_collective_permute_start(e: Emitter, instruction: HloInstruction, oper
 
 @op(collective_permute_start_shape, flags=("collective",), lowering=Lowering(_emit_collective_permute_start),
     source=SPECIFICATION, draw=_draw_collective_permute, cost=begun(communicates),
-    flow=Flow(Elements.ASSEMBLED, effect=Effect.EXCHANGE, step=Step.START))
+    flow=Flow(Elements.ASSEMBLED, effect=Effect.EXCHANGE, step=Step.START),
+    sharding=collective_relations.collective_permute_start)
 def collective_permute_start(*operands: Any, source_target_pairs: tuple[tuple[int, int], ...],
                              channel_id: int | None = None, slice_sizes: Any = None, shape: Shape, world: Any) -> Any:
     """collective-permute, begun: the operands, what collective-permute-done gives, and contexts.
@@ -261,7 +264,8 @@ def collective_permute_done_shape(start: Shape) -> Shape:
 
 
 @op(collective_permute_done_shape, lowering=Lowering(emit_second),
-    source=SPECIFICATION, draw=_draw_collective_permute, cost=is_free, flow=AWAITS)
+    source=SPECIFICATION, draw=_draw_collective_permute, cost=is_free, flow=AWAITS,
+    sharding=collective_relations.awaited)
 def collective_permute_done(start: Any) -> Any:
     """Wait for collective-permute-start and give what it brought.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, ReplicaGroups, Shape
 from hlotool.ir.arrays import Array, np
+from hlotool.ops import collective_relations
 from hlotool.ops.called import parameter_shapes, same_up_to_precision, scalar
 from hlotool.ops.collective import (
     Ints,
@@ -115,7 +116,7 @@ def _draw_all_reduce(d: Draw) -> None:
     source=SPECIFICATION,
     lowering=Lowering(_emit_all_reduce, _lift_all_reduce, ("stablehlo.all_reduce",), ("to_apply",),
                       GROUPED), draw=_draw_all_reduce, cost=communicates,
-    flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE))
+    flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE), sharding=collective_relations.all_reduce)
 def all_reduce(*operands: Array, to_apply: Callee, replica_groups: ReplicaGroups | None = None,
                channel_id: int | None = None, use_global_device_ids: bool = False, constrain_layout: bool = False,
                world: Any) -> Any:
@@ -143,7 +144,7 @@ def all_reduce_start_shape(*operands: Shape, to_apply: HloComputation, channel_i
 
 @op(all_reduce_start_shape, flags=("collective", "uniform", "combinable"), ulps=4.0, source=SPECIFICATION,
     lowering=Lowering(_emit_all_reduce), draw=_draw_all_reduce, cost=communicates,
-    flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE, step=Step.START))
+    flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE, step=Step.START), sharding=collective_relations.all_reduce)
 def all_reduce_start(*operands: Array, to_apply: Callee, replica_groups: ReplicaGroups | None = None,
                      channel_id: int | None = None, use_global_device_ids: bool = False,
                      constrain_layout: bool = False, world: Any) -> Any:
@@ -169,7 +170,7 @@ def _emit_first(e: Emitter, instruction: HloInstruction, operands: Sequence[Valu
 
 
 @op(all_reduce_done_shape, lowering=Lowering(_emit_first), source=SPECIFICATION,
-    draw=_draw_all_reduce, cost=is_free, flow=AWAITS)
+    draw=_draw_all_reduce, cost=is_free, flow=AWAITS, sharding=collective_relations.reduction_awaited)
 def all_reduce_done(start: Any) -> Any:
     """Wait for all-reduce-start and give what it computed."""
     return start
@@ -234,7 +235,8 @@ def _draw_reduce_scatter(d: Draw) -> None:
 
 @op(reduce_scatter_shape, flags=("collective", "combinable"), freedom=Freedom.DEVICES, ulps=4.0, source=SPECIFICATION,
     lowering=Lowering(_emit_reduce_scatter, _lift_reduce_scatter, ("stablehlo.reduce_scatter",)),
-    draw=_draw_reduce_scatter, cost=communicates, flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE))
+    draw=_draw_reduce_scatter, cost=communicates, flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE),
+    sharding=collective_relations.reduce_scatter)
 def reduce_scatter(*operands: Array, dimensions: Ints, to_apply: Callee, replica_groups: ReplicaGroups | None = None,
                    channel_id: int | None = None, use_global_device_ids: bool = False,
                    constrain_layout: bool = False, shape: Shape, world: Any) -> Any:

@@ -245,13 +245,14 @@ def _atoms(source: Places, target: Places) -> _Atoms | None:
     """Return the sizes of which the dimensions of both shapes are products, in order; None: there are none."""
     numbers = [[n.value for n in dims] for dims in (source, target)]
     if all(v is not None and v > 0 for row in numbers for v in row):
-        return _atoms_of_numbers(*([v or 0 for v in row] for row in numbers))
+        return factors_of_numbers(*([v or 0 for v in row] for row in numbers))
     sides = tuple(tuple(n.parts for n in dims) for dims in (source, target))
     flat = [[p for parts in side for p in parts] for side in sides]
     return (sides[0], sides[1]) if flat[0] == flat[1] else None
 
 
-def _atoms_of_numbers(source: Sequence[int], target: Sequence[int]) -> _Atoms | None:
+def factors_of_numbers(source: Sequence[int], target: Sequence[int]) -> _Atoms | None:
+    """Return the sizes of which the dimensions of both shapes are products, in order; None: there are none."""
     ends = []
     for row in (source, target):
         done, own = 1, []

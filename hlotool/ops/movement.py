@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hlotool.ir import UNBOUNDED, HloInstruction, Layout, Padding, PaddingDimension, Shape, SliceDimension
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import index_maps
+from hlotool.ops import index_maps, relation_rules
 from hlotool.ops.agreement import alike_but_along
 from hlotool.ops.conversion import declared_array
 from hlotool.ops.costs import moves, reads_a_part
@@ -236,7 +236,7 @@ def _draw_concatenate(d: Draw) -> None:
 
 @op(concatenate_shape, lowering=dimension_lowering("concatenate", "concatenate"), element_types=ANY,
     source=SPECIFICATION, draw=_draw_concatenate, agreement=alike_but_along, cost=moves, flow=ASSEMBLES,
-    leading=Leading(("dimensions",)), index_map=index_maps.of_concatenate)
+    leading=Leading(("dimensions",)), index_map=index_maps.of_concatenate, sharding=relation_rules.concatenate)
 def concatenate(*operands: Array, dimensions: tuple[int, ...]) -> Array:
     """Lay the operands end to end along a dimension.
 
@@ -344,7 +344,8 @@ def _draw_pad(d: Draw) -> None:
 
 
 @op(pad_shape, lowering=Lowering(_emit_pad, _lift_pad, ("stablehlo.pad",)), element_types=ANY, source=SPECIFICATION,
-    draw=_draw_pad, cost=moves, flow=Flow(Elements.ASSEMBLED, (0, 2)), index_map=index_maps.of_pad)
+    draw=_draw_pad, cost=moves, flow=Flow(Elements.ASSEMBLED, (0, 2)),
+    index_map=index_maps.of_pad, sharding=relation_rules.pad)
 def pad(operand: Array, padding_value: Array, *, padding: Padding) -> Array:
     """Put the padding value between and around the elements; negative edges take elements away.
 
@@ -396,7 +397,8 @@ def _draw_iota(d: Draw) -> None:
 @op(iota_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_iota, _lift_iota, ("stablehlo.iota", "stablehlo.dynamic_iota"),
                                                   ("iota_dimension",)), draw=_draw_iota, cost=moves,
-    flow=Flow(Elements.GIVEN), curve=COUNT, flags=("typed",), index_map=index_maps.of_iota)
+    flow=Flow(Elements.GIVEN), curve=COUNT, flags=("typed",), index_map=index_maps.of_iota,
+    sharding=relation_rules.iota)
 def iota(*, iota_dimension: int, shape: Shape) -> Array:
     """Count 0, 1, 2, ... along a dimension; narrow integers wrap.
 

@@ -11,6 +11,7 @@ from hlotool.ir import (
     Literal,
     Shape,
 )
+from hlotool.ops import relation_rules
 from hlotool.ops.costs import is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import Elements, Flow
@@ -103,7 +104,8 @@ def _draw_constant(d: Draw) -> None:
 
 @op(constant_shape, source=SPECIFICATION, lowering=Lowering(
     _emit_constant, _lift_constant, ("stablehlo.constant", "arith.constant", "sdy.constant")),
-    draw=_draw_constant, cost=is_free, flow=Flow(Elements.GIVEN, is_free=True), flags=("typed",))
+    draw=_draw_constant, cost=is_free, flow=Flow(Elements.GIVEN, is_free=True), flags=("typed",),
+    sharding=relation_rules.constant)
 def constant(*, literal: Literal) -> Any:
     """A literal value.
 

@@ -18,6 +18,7 @@ from hlotool.ops.freedom import Freedom
 from hlotool.ops.index_maps import IndexMap
 from hlotool.ops.lowering import NO_SUCH_OPERATION, Lowering, refused
 from hlotool.ops.random_programs import Recipe
+from hlotool.ops.relation_rules import Rule
 from hlotool.ops.smt import Meaning
 from hlotool.text import ATTRIBUTE_WORDS
 
@@ -175,6 +176,9 @@ class Op:
     smt: Meaning | None = None
     #: what each element of its result is, by its indices (see index_maps.py); elementwise ones need none
     index_map: IndexMap | None = None
+    #: how a relation to a whole value is carried through it (see relations.py and relation_rules.py); None: by its
+    #: index map, element by element, or only where all devices have the same arrays
+    sharding: Rule | None = None
     #: the same operation on arrays with one more dimension in front; None: it is none, but for elementwise ones
     leading: Leading | None = None
     #: the builder function of the documents, where it is not the opcode in CamelCase
@@ -290,8 +294,8 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
        plain: Callable[[HloInstruction], Mapping[str, Any]] | None = None,
        cost: CostRule | None = None, flow: Flow = COMPUTES, freedom: Freedom | None = None,
        curve: Curve = PLAIN, term: Meaning | None = None, index_map: IndexMap | None = None,
-       leading: Leading | None = None, words: Mapping[str, Iterable[str]] | None = None
-       ) -> Callable[[Callable[..., Any]], Op]:
+       leading: Leading | None = None, sharding: Rule | None = None,
+       words: Mapping[str, Iterable[str]] | None = None) -> Callable[[Callable[..., Any]], Op]:
     """Declare an operation: the decorated NumPy function is it.
 
     The function's name gives the opcode (underscores for hyphens, one at the end dropped), its positional
@@ -323,7 +327,7 @@ def op(infer: Callable[..., Shape], *, lowering: Lowering | None = None, element
             element_types=tuple(element_types), flags=frozenset(flags), ulps=ulps, source=source, draw=draw,
             replacement=replacement, builder=builder, agreement=agreement, boundaries=boundaries, plain=plain,
             cost=cost, flow=flow, curve=curve, smt=term, index_map=index_map,
-            leading=leading,
+            leading=leading, sharding=sharding,
             freedom=freedom or (Freedom.ROUNDED if "elementwise" in flags else Freedom.EXACT)))
 
     return declare

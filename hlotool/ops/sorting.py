@@ -9,6 +9,7 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
+from hlotool.ops import relation_rules
 from hlotool.ops.agreement import alike
 from hlotool.ops.called import odd_one, parameter_shapes, same_up_to_precision, scalar
 from hlotool.ops.choice import total_order
@@ -99,7 +100,7 @@ _cost_of_sort = folds(_comparisons)
     source=SPECIFICATION,
     draw=_draw_sort, agreement=alike, cost=_cost_of_sort,
     flow=Flow(Elements.ASSEMBLED, calls=Calls.COMPARATOR, updates=(0, None)), flags=("mixed",),
-    freedom=Freedom.TIES)
+    freedom=Freedom.TIES, sharding=relation_rules.sort)
 def sort(*operands: Array, dimensions: tuple[int, ...], is_stable: bool = False, to_apply: Callee) -> Any:
     """Sort the lines along a dimension, all operands together, so that to_apply(earlier, later) never fails backwards.
 
@@ -236,7 +237,7 @@ def _cost_of_topk(instruction: HloInstruction) -> int:
 
 
 @op(topk_shape, lowering=Lowering(_emit_topk, _lift_topk, ("chlo.top_k", "mhlo.topk")), source=SPECIFICATION,
-    draw=_draw_topk, cost=_cost_of_topk, flags=("typed", "nans"))
+    draw=_draw_topk, cost=_cost_of_topk, flags=("typed", "nans"), sharding=relation_rules.along_last)
 def topk(operand: Array, *, k: int, largest: bool = True, is_stable: bool = False) -> Any:
     """The k largest (or smallest) elements of each line along the last dimension, best first, and their places.
 

@@ -9,6 +9,7 @@ from hlotool.ir import (
     HloInstruction,
     Shape,
 )
+from hlotool.ops import relation_rules
 from hlotool.ops.costs import is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import Elements, Flow
@@ -35,7 +36,7 @@ def _draw_tuple(d: Draw) -> None:
 
 
 @op(tuple_shape, lowering=Lowering(_emit_tuple, _lift_tuple, ("stablehlo.tuple",)), source=SPECIFICATION,
-    draw=_draw_tuple, cost=is_free, flow=Flow(Elements.PACKED, is_free=True))
+    draw=_draw_tuple, cost=is_free, flow=Flow(Elements.PACKED, is_free=True), sharding=relation_rules.packed)
 def tuple_(*elements: Any) -> Any:
     """The operands as one tuple; none give the empty tuple."""
     return elements
@@ -70,7 +71,8 @@ def _draw_get_tuple_element(d: Draw) -> None:
 @op(get_tuple_element_shape, source=SPECIFICATION,
     lowering=Lowering(_emit_get_tuple_element, _lift_get_tuple_element, ("stablehlo.get_tuple_element",),
                       ("index",)),
-    draw=_draw_get_tuple_element, cost=is_free, flow=Flow(Elements.UNPACKED, (0, 1), is_free=True))
+    draw=_draw_get_tuple_element, cost=is_free, flow=Flow(Elements.UNPACKED, (0, 1), is_free=True),
+    sharding=relation_rules.unpacked)
 def get_tuple_element(operand: Any, *, index: int) -> Any:
     """One element of a tuple.
 

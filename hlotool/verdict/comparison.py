@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.distributed import Partition, PartPlace, Version, partition_between
+from hlotool.distributed import Partition, PartPlace, Version, partition_between, prove_partition
 from hlotool.execution import (
     MEMORY,
     TIMEOUT,
@@ -87,6 +87,8 @@ _FIRST_BATCH, _LAST_BATCH, _QUICK, _BATCH_BYTES = 12, 96, 1.0, 1 << 28
 _LEAST_SETS = 24
 #: sets that are compared beside all arguments there are, which one run tries in longer arrays
 _BESIDE_ENUMERATED = 24
+#: sets that are compared beside a proof that a program is another one's partitioned form
+_BESIDE_PROVED = 12
 #: seconds that those may take beyond the budget
 _GRACE = 10.0
 #: seconds that one run of the reference may take in a search
@@ -109,7 +111,8 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     raises HloError where a solver is needed and none is installed.
 
     Where `b` is the partitioned form of `a`, both run on the reference, `b` on all devices, and the parts of each
-    device are judged (hlotool.distributed).
+    device are judged (hlotool.distributed). Whether it is that for all arguments is tried to be proved, too, without
+    solvers; after a proof few sets of arguments are compared.
 
     What differs on arguments at the ends of the range counts in small programs, and in large ones where it is no
     consequence of an overflow further up (hlotool/numerics/extreme_values.py), which `locate` tells; `counts_extremes`
@@ -133,6 +136,7 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     started = time.monotonic()
     try:
         with run_limit(time_limit):
+            work.prove_parts()
             is_searched = arguments is None and inputs is None and tolerance is None and partition is None
             first = work.enumerate() if is_searched else []
             held = one if partition is not None else other
@@ -208,6 +212,17 @@ class _Work:
         self._open_arguments: list[list[Array]] | None = None
         self._doubts: list[tuple[Doubt, Finding]] = []
 
+    def prove_parts(self) -> None:
+        """Try to prove that all devices' results are parts of the whole ones, which costs little."""
+        if self.partition is None:
+            return
+        proof = prove_partition(self.partition)
+        if proof.is_proved:
+            self.found.proof = str(proof)
+            self.most_sets = self.least_sets = _BESIDE_PROVED
+        elif self.is_proof_wanted:
+            self.found.unproved = str(proof)
+
     def enumerate(self) -> list[ArgumentSet]:
         """Try all arguments where they are few enough; return the one that shows a difference."""
         longer = enumeration([self.one, self.other] if self.is_pair else [self.one])
@@ -258,6 +273,7 @@ class _Work:
             self._settle()
         self._cover()
         if self.found.findings:
+            self.found.proof = ""
             self._say()
 
     def _is_late(self) -> bool:

@@ -1,0 +1,321 @@
+"""Rules that carry relations to whole values (relations.py) through collectives: what devices get of one another."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+from hlotool.ir import DTYPES, HloInstruction
+from hlotool.ir.arrays import Array, np
+from hlotool.ops.collective import device_groups, device_pairs
+from hlotool.ops.relation_rules import IDEMPOTENT, array_of, fold_of, one_view
+from hlotool.ops.relations import Intervals, NotCarried, Piece, Pieces, Relations, Value, View, is_neutral
+
+#: members of a group, regions of which are listed where they do not follow a rule
+_MOST_MEMBERS = 64
+
+
+@functools.lru_cache(64)
+def _rows(groups: tuple[tuple[int, ...], ...]) -> Array:
+    """Return groups of one size as an array, a row for each."""
+    if len({len(g) for g in groups}) != 1:
+        raise NotCarried("the groups are of several sizes")
+    return np.asarray(groups, np.int64)
+
+
+def _groups(relations: Relations, instruction: HloInstruction) -> Array:
+    """Return the groups in which all devices meet, a row for each. Raises NotCarried."""
+    rows = _rows(device_groups(instruction, 1, relations.devices))
+    if rows.size != relations.devices or len(np.unique(rows)) != relations.devices:
+        raise NotCarried("the groups do not name each device once")
+    return rows
+
+
+def _all_rows(relations: Relations, array: Array) -> Array:
+    """Return a table's rows, one for each device."""
+    return np.broadcast_to(array, (relations.devices, array.shape[1]))
+
+
+def _results(instruction: HloInstruction, values: Sequence[Value]) -> Value:
+    return tuple(values) if instruction.shape.is_tuple else values[0]
+
+
+def all_reduce(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    """Fold what the members of each group have."""
+    return _results(instruction, [_reduced(relations, instruction, o) for o in operands])
+
+
+def _reduced(relations: Relations, instruction: HloInstruction, value: Value) -> View:
+    opcode, groups = fold_of(instruction.attributes["to_apply"]), _groups(relations, instruction)
+    if not opcode:
+        raise NotCarried("the reduction is not one operation")
+    if isinstance(value, Pieces):
+        return _of_one_member(relations, opcode, value, groups)
+    view = one_view(value)
+    if groups.shape[1] == 1:
+        return view
+    kind = (opcode, view.element_type)
+    offsets = _all_rows(relations, view.offsets.array)[groups]
+    differences = offsets - offsets[:, :1]
+    order = np.lexsort(differences[0].T[::-1]) if differences.shape[2] else np.arange(groups.shape[1])
+    points = differences[0][order]
+    for group in differences[1:]:
+        own = group[np.lexsort(group.T[::-1])] if differences.shape[2] else group
+        if not (own - own[:1] == points - points[:1]).all():
+            raise NotCarried("the groups bring parts that lie differently")
+    least = np.stack([o[np.lexsort(o.T[::-1])][0] if differences.shape[2] else o[0] for o in offsets])
+    table = np.zeros((relations.devices, differences.shape[2]), np.int64)
+    table[groups] = least[:, None]
+    return _summed(relations, kind, View(view.term, view.rows, relations.table(table), view.dims), points - points[:1])
+
+
+def _summed(relations: Relations, kind: tuple[str, str], view: View, points: Array) -> View:
+    """Return the fold of a view's term at some points from each place on: of a line, or of a box."""
+    is_idempotent = kind[0] in IDEMPOTENT
+    varying = np.flatnonzero((points != 0).any(axis=0))
+    made = view
+    if not len(varying):
+        return relations.trimmed(relations.summed(kind, view, (0,) * len(view.rows), ((0, len(points)),), is_idempotent,
+                                                  is_across=True))
+    if (line := _line(points)) is not None:
+        direction, positions = line
+        made = relations.summed(kind, made, direction, _as_intervals(positions, is_idempotent), is_idempotent,
+                                is_across=True)
+        return relations.trimmed(made)
+    values = [np.unique(points[:, t]) for t in varying]
+    if len(np.unique(points, axis=0)) != len(points) or int(np.prod([len(v) for v in values])) != len(points):
+        raise NotCarried("the parts that are added lie in no box")
+    for t, positions in zip(varying, values, strict=True):
+        unit = tuple(int(q == t) for q in range(len(view.rows)))
+        made = relations.summed(kind, made, unit, _as_intervals(positions, True), is_idempotent, is_across=True)
+    return relations.trimmed(made)
+
+
+def _line(points: Array) -> tuple[tuple[int, ...], Array] | None:
+    """Return a direction and the multiples of it that points are; None: they are on no line."""
+    first = points[np.argmax((points != 0).any(axis=1))]
+    direction = first // np.gcd.reduce(first)
+    t = int(np.flatnonzero(direction)[0])
+    positions = points[:, t] // direction[t]
+    return (tuple(map(int, direction)), positions) if (positions[:, None] * direction == points).all() else None
+
+
+def _as_intervals(positions: Array, is_idempotent: bool) -> Intervals:
+    numbers = np.unique(positions)
+    if len(numbers) != len(positions) and not is_idempotent:
+        raise NotCarried("some parts are added more than once")
+    breaks = np.flatnonzero(np.diff(numbers) != 1)
+    starts, stops = numbers[np.r_[0, breaks + 1]], numbers[np.r_[breaks, len(numbers) - 1]] + 1
+    return tuple((int(a), int(b)) for a, b in zip(starts, stops, strict=True))
+
+
+def _of_one_member(relations: Relations, opcode: str, value: Pieces, groups: Array) -> View:
+    """Return what all get where one member of each group has a value, and the others have the neutral element."""
+    views = [p for p in value.pieces if (n := relations.number_of(p.view)) is None
+             or not is_neutral((opcode, value.element_type), n)]
+    if len(views) != 1:
+        raise NotCarried("parts of several values are added")
+    (piece,) = views
+    live = np.broadcast_to(relations.live(piece), relations.devices)
+    is_full = np.broadcast_to(((piece.low.array <= 0) & (piece.high.array >= np.asarray(value.dims))).all(axis=1),
+                              relations.devices)
+    if not is_full[live].all() or not (live[groups].sum(axis=1) == 1).all():
+        raise NotCarried("the members of a group do not have one value between them")
+    giver = groups[np.arange(len(groups)), np.argmax(live[groups], axis=1)]
+    table = np.zeros((relations.devices, len(piece.view.rows)), np.int64)
+    table[groups] = _all_rows(relations, piece.view.offsets.array)[giver][:, None]
+    return relations.view(piece.view.term, piece.view.rows, relations.table(table), value.dims)
+
+
+def all_gather(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    """Put what the members of each group have one behind the other."""
+    groups, (along,) = _groups(relations, instruction), instruction.attributes["dimensions"]
+    shapes = instruction.shape.elements if instruction.shape.is_tuple else (instruction.shape,)
+    found = []
+    for operand, shape in zip(map(array_of, operands), shapes, strict=True):
+        if shape.dims[along] != operand.dims[along] * groups.shape[1]:
+            raise NotCarried("the groups are of another size than the shape")
+        found.append(_gathered(relations, operand, groups, along, shape.dims))
+    return _results(instruction, found)
+
+
+def _gathered(relations: Relations, value: View | Pieces, groups: Array, along: int, dims: Sequence[int]) -> Value:
+    size = value.dims[along]
+    if isinstance(value, View):
+        step = _step(relations, value, groups, along)
+        if step is not None:
+            offsets = np.zeros((relations.devices, len(value.rows)), np.int64)
+            offsets[groups] = _all_rows(relations, value.offsets.array)[groups[:, 0]][:, None]
+            return relations.view(value.term, _with_column(value, along, step), relations.table(offsets), dims)
+    if groups.shape[1] > _MOST_MEMBERS:
+        raise NotCarried("the parts of so many devices do not lie one behind the other")
+    return relations.pieces([p for place in range(groups.shape[1])
+                             for p in _brought(relations, value, groups, place, along, place * size, dims)], dims)
+
+
+def _step(relations: Relations, view: View, groups: Array, along: int) -> Array | None:
+    """Return what a place grows by with the index along a dimension when members' parts are put together; or None."""
+    offsets = _all_rows(relations, view.offsets.array)[groups]
+    column = np.asarray([row[along] for row in view.rows], np.int64)
+    size = view.dims[along]
+    if groups.shape[1] == 1:
+        return column
+    step = (offsets[0, 1] - offsets[0, 0]) if size == 1 else column
+    places = np.arange(groups.shape[1])[None, :, None]
+    return step if (offsets - offsets[:, :1] == places * size * step).all() else None
+
+
+def _with_column(view: View, along: int, column: Array) -> tuple[tuple[int, ...], ...]:
+    return tuple((*row[:along], int(c), *row[along + 1:]) for row, c in zip(view.rows, column, strict=True))
+
+
+def _brought(relations: Relations, value: View | Pieces, groups: Array, place: int, along: int, start: int,
+             dims: Sequence[int], within: tuple[int, Array] | None = None) -> list[Piece]:
+    """Return the regions of what the member at a place of each group brings, put at a start along a dimension.
+
+    `within` is the number of the elements that each device takes, and where each begins.
+    """
+    giver = np.zeros(relations.devices, np.int64)
+    giver[groups] = groups[:, place][:, None]
+    size = value.dims[along] if within is None else within[0]
+    taken = np.zeros(relations.devices, np.int64) if within is None else within[1]
+    found = []
+    for piece in relations.pieces_of(value):
+        low, high = (_all_rows(relations, t.array)[giver].copy() for t in (piece.low, piece.high))
+        low[:, along] = np.clip(low[:, along] - taken, 0, size) + start
+        high[:, along] = np.clip(high[:, along] - taken, 0, size) + start
+        column = np.asarray([row[along] for row in piece.view.rows], np.int64)
+        offsets = _all_rows(relations, piece.view.offsets.array)[giver] + (taken - start)[:, None] * column
+        found.append(Piece(relations.table(low), relations.table(high),
+                           View(piece.view.term, piece.view.rows, relations.table(offsets), tuple(dims))))
+    return found
+
+
+def _block(relations: Relations, groups: Array) -> Array:
+    """Return the place of each device in its group."""
+    found = np.zeros(relations.devices, np.int64)
+    found[groups] = np.arange(groups.shape[1])
+    return found
+
+
+def reduce_scatter(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    """Fold what the members of each group have; each keeps the block of its place."""
+    groups, (along,) = _groups(relations, instruction), instruction.attributes["dimensions"]
+    shapes = instruction.shape.elements if instruction.shape.is_tuple else (instruction.shape,)
+    found = []
+    for operand, shape in zip(operands, shapes, strict=True):
+        view = _reduced(relations, instruction, operand)
+        if shape.dims[along] * groups.shape[1] != view.dims[along]:
+            raise NotCarried("the groups are of another size than the shape")
+        shift = np.zeros((relations.devices, len(view.dims)), np.int64)
+        shift[:, along] = _block(relations, groups) * shape.dims[along]
+        units = tuple(tuple(int(a == b) for b in range(len(view.dims))) for a in range(len(view.dims)))
+        found.append(relations.moved(view, units, shift, shape.dims))
+    return _results(instruction, found)
+
+
+def all_to_all(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    """Cut what each member has into blocks, and give each member the blocks of its place; or so with whole operands."""
+    groups, dimensions = _groups(relations, instruction), instruction.attributes.get("dimensions")
+    places = _block(relations, groups)
+    if instruction.shape.is_tuple:
+        return _exchanged(relations, instruction, operands, groups, places)
+    value, (along,) = array_of(operands[0]), dimensions or (0,)
+    count, dims = groups.shape[1], value.dims
+    size, rest = divmod(dims[along], count)
+    if not dimensions or rest:
+        raise NotCarried("the blocks are of several sizes")
+    if isinstance(value, View):
+        block = View(value.term, value.rows, value.offsets, tuple(
+            size if d == along else n for d, n in enumerate(dims)))
+        if (step := _step(relations, block, groups, along)) is not None:
+            column = np.asarray([row[along] for row in value.rows], np.int64)
+            offsets = np.zeros((relations.devices, len(value.rows)), np.int64)
+            offsets[groups] = _all_rows(relations, value.offsets.array)[groups[:, 0]][:, None]
+            table = relations.table(offsets + (places * size)[:, None] * column)
+            return relations.view(value.term, _with_column(value, along, step), table, dims)
+    if count > _MOST_MEMBERS:
+        raise NotCarried("the blocks of so many devices do not lie one behind the other")
+    return relations.pieces([p for place in range(count) for p in _brought(
+        relations, value, groups, place, along, place * size, dims, (size, places * size))], dims)
+
+
+def _exchanged(relations: Relations, instruction: HloInstruction, operands: Sequence[Value], groups: Array,
+               places: Array) -> Value:
+    """Return for each place the operand of that number which its member has for the own place."""
+    views = [one_view(o) for o in operands]
+    if len(views) != groups.shape[1] or len({(v.term, v.rows, v.dims) for v in views}) != 1:
+        raise NotCarried("operands of several values are exchanged")
+    tables = np.stack([_all_rows(relations, v.offsets.array) for v in views])
+    found = []
+    for place in range(groups.shape[1]):
+        giver = np.zeros(relations.devices, np.int64)
+        giver[groups] = groups[:, place][:, None]
+        found.append(relations.view(views[0].term, views[0].rows, relations.table(tables[places, giver]),
+                                    views[0].dims))
+    return tuple(found)
+
+
+def collective_permute(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    """Give each target what its source has; the others get zeros."""
+    if instruction.shape.is_tuple:
+        raise NotCarried("a permute of several operands")
+    return _permuted(relations, instruction, operands)
+
+
+def _permuted(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    if len(operands) != 1:
+        raise NotCarried("a permute in place")
+    value, pairs = array_of(operands[0]), device_pairs(instruction, 1, relations.devices)
+    source = np.full(relations.devices, -1, np.int64)
+    for giver, target in pairs:
+        if source[target] >= 0:
+            raise NotCarried("a device receives twice")
+        source[target] = giver
+    receives, dims = source >= 0, value.dims
+    found = []
+    for piece in relations.pieces_of(value):
+        low, high = (_all_rows(relations, t.array)[source].copy() for t in (piece.low, piece.high))
+        if dims:
+            high[~receives] = 0
+        elif not receives.all():
+            raise NotCarried("some devices receive nothing of a scalar")
+        offsets = relations.table(_all_rows(relations, piece.view.offsets.array)[source])
+        found.append(Piece(relations.table(low), relations.table(high),
+                           View(piece.view.term, piece.view.rows, offsets, dims)))
+    if not receives.all():
+        kind = value.element_type
+        zero = relations.constant(kind, np.zeros((), DTYPES[kind].numpy), dims)
+        low = np.zeros((relations.devices, len(dims)), np.int64)
+        high = np.where(receives[:, None], 0, np.asarray(dims, np.int64))
+        found.append(Piece(relations.table(low), relations.table(high), zero))
+    return relations.pieces(found, dims)
+
+
+def all_gather_start(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    """Return the operands beside what is gathered."""
+    groups, (along,) = _groups(relations, instruction), instruction.attributes["dimensions"]
+    result = instruction.shape.elements[1]
+    found = [_gathered(relations, o, groups, along, s.dims) for o, s in zip(
+        map(array_of, operands), result.elements if result.is_tuple else (result,), strict=True)]
+    return (operands[0] if len(operands) == 1 else tuple(operands), tuple(found) if result.is_tuple else found[0])
+
+
+def collective_permute_start(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    """Return the operand beside what is received."""
+    return (operands[0], _permuted(relations, instruction, operands))
+
+
+def awaited(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    """Return the second value of what was begun: the results."""
+    (begun,) = operands
+    if not isinstance(begun, tuple):
+        raise NotCarried("nothing was begun")
+    return begun[1]
+
+
+def reduction_awaited(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    """Return what an all-reduce-start gives, which is its result."""
+    if isinstance(operands[0], tuple) and not instruction.shape.is_tuple:
+        raise NotCarried("a pair of operands and results")
+    return operands[0]
