@@ -368,7 +368,7 @@ class Relations:
         """Return the view that is another one within a region, and a number outside; None: no padded term says it."""
         windows: list[Bounds] = [(None, None)] * len(view.rows)
         offsets = view.offsets.array
-        live = (low < high).all(axis=1)
+        live = np.asarray((low < high).all(axis=1))
         for k, n in enumerate(view.dims):
             start, stop = np.maximum(low[:, k], 0), np.minimum(high[:, k], n)
             begins, ends = live & (start > 0), live & (stop < n)
@@ -419,7 +419,7 @@ class Relations:
         own_live = (own_low < own_high).all(axis=1) & ~nowhere
         low = np.broadcast_to(np.maximum(low, 0), own_low.shape)
         high = np.broadcast_to(np.minimum(high, view.dims), own_low.shape)
-        live = (low < high).all(axis=1)
+        live = np.asarray((low < high).all(axis=1))
         return bool((own_live == live).all() and (own_low == low)[live].all() and (own_high == high)[live].all())
 
     def _pad(self, view: View, windows: tuple[Bounds, ...], fill: Array) -> View:
