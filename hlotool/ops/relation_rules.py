@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from hlotool.ir import DTYPES, HloComputation, HloInstruction, Literal, ReplicaGroups
 from hlotool.ir.arrays import Array, np
@@ -18,9 +18,6 @@ from hlotool.ops import index_maps
 from hlotool.ops.index_maps import Folded, IndexMap, Mapped, Sized, whole
 from hlotool.ops.relations import NotCarried, Piece, Pieces, Read, Relations, Rows, Value, View
 from hlotool.ops.table import OPS
-
-if TYPE_CHECKING:
-    from hlotool.ops.registry import Op
 
 #: what carries relations through an operation
 Rule: TypeAlias = "Callable[[Relations, HloInstruction, Sequence[Any]], Value]"
@@ -30,7 +27,7 @@ _LARGEST = 1 << 62
 
 def carried(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     """Return what an instruction's result is, by the record of its operation. Raises NotCarried."""
-    record: Op | None = OPS.get(instruction.opcode)
+    record = OPS.get(instruction.opcode)
     if record is None:
         raise NotCarried(f"nothing is known of {instruction.opcode}")
     if record.sharding is not None:
@@ -60,7 +57,7 @@ def one_view(value: Value) -> View:
 
 def label_of(relations: Relations, instruction: HloInstruction) -> Hashable:
     """Return what tells an operation from others: its opcode, types and own attributes."""
-    record: Op = OPS[instruction.opcode]
+    record = OPS[instruction.opcode]
     given = dict(record.plain(instruction)) if record.plain is not None else instruction.attributes
     named = {a.name for a in record.attributes} | ({"backend_config"} if "opaque" in record.flags else set())
     attributes = tuple(sorted((n, plain(given[n])) for n in named if given.get(n) is not None))
@@ -137,7 +134,7 @@ def _combined(relations: Relations, instruction: HloInstruction, label: Hashable
 
 def _evaluated(instruction: HloInstruction, numbers: Sequence[Array]) -> Array | None:
     """Return what an elementwise operation gives for scalars, or for arrays of them; None: nothing of its type."""
-    record: Op = OPS[instruction.opcode]
+    record = OPS[instruction.opcode]
     wanted = inspect.signature(record.evaluate).parameters
     given = {**record.attributes_of(instruction), "shape": instruction.shape.with_dims(np.shape(numbers[0]))}
     with np.errstate(all="ignore"):
@@ -272,7 +269,7 @@ def _told(relations: Relations, regions: Sequence[tuple[Array, Array, bool]], di
 
 def by_index_map(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     """Carry by what the record's index map reads: one element of an operand, or a fold of a product of elements."""
-    record: Op = OPS[instruction.opcode]
+    record = OPS[instruction.opcode]
     assert record.index_map is not None
     arrays = [array_of(o) for o in operands]
     shape = instruction.shape
@@ -284,7 +281,7 @@ def by_index_map(relations: Relations, instruction: HloInstruction, operands: Se
     return relations.moved(arrays[int(name)], matrix, np.asarray([shifts], np.int64), shape.dims)
 
 
-def _given(index_map: IndexMap, record: Op, instruction: HloInstruction) -> dict[str, Any]:
+def _given(index_map: IndexMap, record: Any, instruction: HloInstruction) -> dict[str, Any]:
     wanted = {n for n, p in inspect.signature(index_map).parameters.items() if p.kind is p.KEYWORD_ONLY}
     given = {**record.attributes_of(instruction), "shape": instruction.shape.dims}
     return {k: v for k, v in given.items() if k in wanted}
@@ -310,7 +307,7 @@ def _affine(element: Callable[[index_maps.Places], Any], rank: int, arrays: Sequ
 
 def dot(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     """Fold products along the contracted dimensions; the rest is read as the index map says."""
-    record: Op = OPS[instruction.opcode]
+    record = OPS[instruction.opcode]
     views = [one_view(o) for o in operands]
     assert record.index_map is not None
     sized = [Sized(tuple(map(whole, v.dims)), _reader(str(n))) for n, v in enumerate(views)]
@@ -633,7 +630,7 @@ def on_whole_arrays(relations: Relations, instruction: HloInstruction, operands:
 def along_dimensions(relations: Relations, instruction: HloInstruction, operands: Sequence[Value],
                      parallel: Sequence[int]) -> Value:
     """Return a function that does the same for each index of some dimensions, which operands and results share."""
-    record: Op = OPS[instruction.opcode]
+    record = OPS[instruction.opcode]
     if record.flow.effect or "random" in record.flags or instruction.attributes.get("custom_call_has_side_effect"):
         raise NotCarried(f"{instruction.opcode} is not carried")
     views = [one_view(o) for o in operands]
