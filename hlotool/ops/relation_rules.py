@@ -31,7 +31,8 @@ def carried(relations: Relations, instruction: HloInstruction, operands: Sequenc
     if record is None:
         raise NotCarried(f"nothing is known of {instruction.opcode}")
     if record.sharding is not None:
-        return record.sharding(relations, instruction, operands)
+        rule: Rule = record.sharding
+        return rule(relations, instruction, operands)
     if record.flow.forwards and operands:
         return operands[0]
     if "elementwise" in record.flags:
