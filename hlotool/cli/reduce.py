@@ -4,6 +4,7 @@
     hlotool reduce model.hlo --pass algsimp -o small.hlo   and its pass algsimp is to blame
     hlotool reduce model.hlo --test crash -o small.hlo     pjrt:cpu crashes, or refuses the module
     hlotool reduce before.hlo after.hlo -o small.hlo       two modules differ on the reference; small.other.hlo as well
+    hlotool reduce whole.hlo part.hlo -o small.hlo         a program and its partitioned form differ
     hlotool reduce model.hlo --code W105 -o small.hlo      linting (or lifting) reports a code
     hlotool reduce model.mlir --command 'python check.py' -o small.mlir
                                                            a program ends with 0 (1: not, 125: it cannot say)

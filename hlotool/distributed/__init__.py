@@ -12,8 +12,16 @@ from hlotool.distributed.axes import (
     steps_along_axes,
     tables_along_axes,
 )
-from hlotool.distributed.partition import Partition, PartPlace, Version, partition_between, parts_of, versions_of
-from hlotool.distributed.relation_proof import RelationProof, prove_partition
+from hlotool.distributed.partition import (
+    Partition,
+    PartPlace,
+    Version,
+    partition_between,
+    parts_of,
+    placement_for,
+    versions_of,
+)
+from hlotool.distributed.relation_proof import RelationProof, SharedValue, prove_partition, shared_values
 
 __all__ = [
     "Grid",
@@ -22,6 +30,7 @@ __all__ = [
     "PartPlace",
     "Partition",
     "RelationProof",
+    "SharedValue",
     "Version",
     "choices_of_axes",
     "device_grid",
@@ -29,8 +38,10 @@ __all__ = [
     "partition_between",
     "parts_of",
     "permutations_along_axes",
+    "placement_for",
     "placements_along_axes",
     "prove_partition",
+    "shared_values",
     "steps_along_axes",
     "tables_along_axes",
     "versions_of",

@@ -189,6 +189,15 @@ def _placements(wholes: Sequence[tuple[Sharding | None, Shape]], parts: Sequence
     return tuple(found)
 
 
+def placement_for(whole: HloInstruction, part: HloInstruction, devices: int) -> Placement | None:
+    """Return the placement that a value's sharding says, if the parts have these dimensions; else None."""
+    if not (whole.shape.is_array and part.shape.is_array) or whole.shape.element_type != part.shape.element_type:
+        return None
+    sharding = whole.attributes.get("sharding")
+    found = _placement(sharding if isinstance(sharding, Sharding) else None, whole.shape, part.shape, devices)
+    return found if found is not None and found.size(whole.shape.dims) == part.shape.dims else None
+
+
 def _placement(sharding: Sharding | None, shape: Shape, part: Shape, devices: int) -> Placement | None:
     if sharding is None or sharding.kind in ("unknown", "manual"):
         return replicated(shape.rank, devices) if shape.dims == part.dims else None

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hlotool.distributed.partition import Partition
+from hlotool.distributed.partition import Partition, placement_for
 from hlotool.distributed.relation_walk import Walk, leaves_of, nested_arguments, tile_of
 from hlotool.ir import HloInstruction, Placement, Shape
 from hlotool.ir.arrays import Array, np
@@ -48,6 +48,25 @@ def prove_partition(partition: Partition) -> RelationProof:
         return RelationProof(False, partition.part.partitions, reason=str(error))
 
 
+@dataclass(frozen=True)
+class SharedValue:
+    """A value of a whole program, of which a value of the partitioned one is proved to be the parts."""
+
+    whole: HloInstruction
+    part: HloInstruction
+    placement: Placement
+
+
+def shared_values(partition: Partition) -> list[SharedValue]:
+    """Return the values of both entries that are proved to be one, split as the whole program's shardings say."""
+    proof = _Proof(partition)
+    try:
+        proof.walk()
+    except NotCarried:
+        return []
+    return list(proof.shared())
+
+
 class _Proof:
     """Two programs whose values are carried to the same terms."""
 
@@ -59,8 +78,8 @@ class _Proof:
         #: kinds and bodies of the folds of the whole program
         self._known_folds: set[tuple[object, tuple[Term, ...]]] = set()
 
-    def made(self) -> RelationProof:
-        """Return the proof. Raises NotCarried for what no proof is tried of."""
+    def walk(self) -> tuple[object, object]:
+        """Return the results of both programs. Raises NotCarried for what no proof is tried of."""
         for walk in (self.whole, self.part):
             if (acting := next(filter(acts, walk.program.module.instructions()), None)) is not None:
                 raise NotCarried(f"{acting.opcode} {acting.name} exchanges data with the host, or draws numbers")
@@ -68,9 +87,30 @@ class _Proof:
             raise NotCarried("some devices have no part of a value")
         whole = self.whole.run(self.partition.whole.module.entry, nested_arguments(
             self.partition.whole, lambda n, s: self.relations.parameter(n, s.element_type, s.dims)))
+        part = self.part.run(self.partition.part.module.entry, nested_arguments(self.partition.part, self._argument))
+        return whole, part
+
+    def shared(self) -> Iterator[SharedValue]:
+        """Yield the values that both have, those of the whole program in its order, each with the first of the part."""
+        by_term: dict[Term, list[HloInstruction]] = {}
+        for instruction in self.partition.part.module.entry.instructions:
+            value = self.part.values.get(instruction)
+            if isinstance(value, View):
+                by_term.setdefault(value.term, []).append(instruction)
+        for instruction in self.partition.whole.module.entry.instructions:
+            whole = self.whole.values.get(instruction)
+            for other in by_term.get(whole.term, ()) if isinstance(whole, View) else ():
+                placement = placement_for(instruction, other, self.relations.devices)
+                part = self.part.values[other]
+                if placement is not None and None not in placement.places and isinstance(whole, View) and isinstance(
+                        part, View) and self._is_part(whole, part, placement, instruction.shape):
+                    yield SharedValue(instruction, other, placement)
+
+    def made(self) -> RelationProof:
+        """Return the proof. Raises NotCarried for what no proof is tried of."""
+        whole, part = self.walk()
         known = {v.term for v in self._views(self.whole)}
         self._known_folds = {(t.key[1], t.operands) for t in known if t.kind == "fold"}
-        part = self.part.run(self.partition.part.module.entry, nested_arguments(self.partition.part, self._argument))
         roots = [p.module.entry.root.shape for p in (self.partition.whole, self.partition.part)]
         pairs = zip(leaves_of(whole, roots[0]), leaves_of(part, roots[1]), self.partition.whole.results,
                     self.partition.results, strict=True)

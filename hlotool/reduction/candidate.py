@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from hlotool.distributed import Partition, partition_between
+from hlotool.execution import Program
 from hlotool.ir import HloModule
 from hlotool.ir.arrays import Array
 from hlotool.text import PrintOptions, print_module
@@ -29,6 +31,14 @@ class Candidate:
     def with_module(self, module: HloModule) -> Candidate:
         """Return this candidate with another module that takes the same arguments."""
         return Candidate(module, self.rows, self.other)
+
+    def partition(self) -> Partition | None:
+        """Return the partition that the two modules are; None: they are two of one signature, or there is one."""
+        if self.other is None:
+            return None
+        found = partition_between(Program(self.module), Program(self.other))
+        shapes = [p.shape for m in (self.module, self.other) for p in m.entry.parameters()]
+        return found if all(s.is_array for s in shapes) else None
 
     @property
     def size(self) -> int:

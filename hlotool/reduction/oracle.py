@@ -86,13 +86,15 @@ class WrongResult(Interest):
 
     def look(self, candidate: Candidate) -> Observation:
         found = self._looked(candidate)
-        if found.signs and not self.is_quick and (said := _denied(self, candidate)):
+        if found.signs and not self.is_quick and candidate.partition() is None and (said := _denied(self, candidate)):
             return Observation((), f"{found.said}; {said}")
         return found
 
     def _looked(self, candidate: Candidate) -> Observation:
         if drawn := _random_instruction(candidate):
             return Observation((), f"{drawn} draws random numbers of an executor's own", is_unknown=True)
+        if candidate.partition() is not None:
+            return _parts_looked(self, candidate)
         try:
             found = wrong_results(self, candidate)
         except OutOfTime:
@@ -102,6 +104,14 @@ class WrongResult(Interest):
         kinds = {k for judgement in found for k in Kind if k.is_wrong and bool((judgement.kinds == k).any())}
         signs = [str(k) for k in sorted(kinds, reverse=True)] or ["no result of that shape"]
         return Observation(tuple(signs), str(max(found, key=lambda j: (j.kind, j.problem))))
+
+
+def _parts_looked(test: WrongResult, candidate: Candidate) -> Observation:
+    """Return what `compare` says of a program and its partitioned form."""
+    said = compare(candidate.module, candidate.other, arguments=(candidate.rows or [[]])[0], executors=("reference",),
+                   time_limit=test.time_limit)
+    kinds = sorted({f.judgement.kind for f in said.findings}, reverse=True)
+    return Observation(tuple(map(str, kinds)), str(said.worst)) if kinds else NOTHING
 
 
 def _random_instruction(candidate: Candidate) -> str:

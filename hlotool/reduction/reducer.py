@@ -40,6 +40,7 @@ from hlotool.reduction.oracle import Interest, Observation
 from hlotool.reduction.oracle_pool import Asked, Asker, OutOfTimeError, errors_of
 from hlotool.reduction.pair_calls import promote_pair
 from hlotool.reduction.pair_cutting import are_alike, cut_pair, inline_pair
+from hlotool.reduction.part_cutting import cut_parts
 from hlotool.reduction.resizing import resize
 from hlotool.reduction.search_state import SearchState
 from hlotool.reduction.simplify import rename, simplify_literals, strip, strip_metadata
@@ -331,10 +332,14 @@ def _rounds(work: SearchState) -> None:
 def _pair_rounds(work: SearchState) -> None:
     """The steps that two modules take together.
 
-    The first ones keep values, and so the difference that there was; the others are taken where what they change is
-    changed alike in both.
+    A program and its partitioned form are cut together. Of others, the first steps keep values, and so the difference
+    that there was; the rest is done where what it changes is changed alike in both.
     """
     strip_metadata(work)
+    if work.best.partition() is not None:
+        cut_parts(work)
+        rename(work)
+        return
     for _ in range(_ROUNDS):
         before = work.best
         promote_pair(work, is_made=False)

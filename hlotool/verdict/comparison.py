@@ -219,7 +219,7 @@ class _Work:
         proof = prove_partition(self.partition)
         if proof.is_proved:
             self.found.proof = str(proof)
-            self.most_sets = self.least_sets = _BESIDE_PROVED
+            self.most_sets, self.least_sets = _BESIDE_PROVED, 1
         elif self.is_proof_wanted:
             self.found.unproved = str(proof)
 
