@@ -51,7 +51,7 @@ def files(tmp_path: pathlib.Path) -> list[str]:
     return [str(tmp_path / n) for n in ("whole.hlo", "part.hlo", "small.hlo", "small.other.hlo")]
 
 
-def test_what_is_shared_is_handed_in_and_the_result_goes_up(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_shared_is_handed_in_and_the_result_goes_up(files: list[str]) -> None:
     """Of both programs the sum is left: over all rows, and over two devices of four."""
     assert main(["reduce", *files[:2], "-o", files[2], "-j", "1"]) == 0
     whole, part = (hlotool.read(f) for f in files[2:])
