@@ -14,6 +14,7 @@ from hlotool.blame.matched_values import VALUE_FATES, ValueMatch, ValueMatches, 
 from hlotool.blame.module_pair import PairBlame, blame_pair
 from hlotool.blame.nonfinite import Maker, NonFinite, find_nonfinite
 from hlotool.blame.number_text import number as number_text
+from hlotool.blame.operand_values import OperandValues
 from hlotool.blame.partitioned_cause import PartBlame, blame_parts, parts_diagnostic, parts_record
 from hlotool.blame.places import InstructionPlace, PlaceRecord
 from hlotool.blame.reference_values import ReferenceValues
@@ -31,6 +32,7 @@ __all__ = [
     "Isolation",
     "Maker",
     "NonFinite",
+    "OperandValues",
     "PairBlame",
     "PartBlame",
     "PlaceRecord",

@@ -51,6 +51,8 @@ class Suspect:
     is_given_right: bool
     #: True if it takes ordinary numbers where the values differ (extreme_values.py)
     is_fed_ordinary: bool = False
+    #: True if its operands hold nearly the left module's values in the right module's own run, too
+    is_fed_right: bool = True
 
 
 @dataclass
@@ -164,10 +166,11 @@ def repairing(expected: Expected, repaired: Collection[HloInstruction]) -> Calla
 def guilty(suspects: Collection[Suspect], is_right: Callable[[Collection[HloInstruction]], bool]) -> Suspect | None:
     """Return the first suspect that is guilty; None: none is proven to be.
 
-    `is_right` tells whether the results are right once those instructions have the left module's values.
+    `is_right` tells whether the results are right once those instructions have the left module's values. That is so
+    of any instruction behind all the others that differ: it is guilty only if what it is fed with is right.
     """
     provable = [s for s in suspects if s.is_given_right][:_TRIED]
-    for suspect in provable:
+    for suspect in (s for s in provable if s.is_fed_right):
         if is_right([suspect.instruction]):
             return suspect
     needed = {s.instruction: s for s in suspects} if 1 < len(suspects) <= _TRIED else {}
@@ -177,4 +180,4 @@ def guilty(suspects: Collection[Suspect], is_right: Callable[[Collection[HloInst
         if is_right([i for i in needed if i is not suspect.instruction]):
             del needed[suspect.instruction]
     first = next(iter(needed.values()))
-    return first if all(s.is_given_right for s in needed.values()) else None
+    return first if first.is_fed_right and all(s.is_given_right for s in needed.values()) else None

@@ -8,13 +8,13 @@ from typing import Any
 
 from hlotool.blame.reference_run import UNKNOWN, ReferenceRun
 from hlotool.blame.reference_values import Rows
-from hlotool.blame.small_edits import SmallEdit
+from hlotool.blame.small_edits import SmallEdit, apply_edit
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import TIMEOUT, InstructionRuns, Observer, OutOfTime, Program, evaluate_program, flat
 from hlotool.ir import HloComputation, HloInstruction, post_order, reachable
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import OPS, Calls, flow_of
-from hlotool.passes.edit import clone_module, mapped_attributes
+from hlotool.passes.edit import clone_module
 
 #: how many times as many rounds as the module's loops make an edited one's may make, and how many more
 _LONGER, _LEAST = 4, 1_000
@@ -83,9 +83,7 @@ class EditedRuns:
         """Within it the instructions that an observer has seen are those of the edited module."""
         copy, home = self._copies[edit.instruction], self._copies[self._homes[edit.instruction]]
         before = copy.opcode, copy.operands, copy.attributes
-        copy.opcode = edit.opcode
-        copy.operands = tuple(self._copies.get(o, o) for o in edit.operands)
-        copy.attributes = mapped_attributes(edit.attributes, lambda item: self._copies.get(item, item))
+        apply_edit(edit, self._copies)
         self._followed = (copy, edit.after)
         self._runner.forget(copy, home)
         try:

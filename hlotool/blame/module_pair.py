@@ -10,21 +10,24 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 from hlotool.blame.corrected_run import CorrectedRun, Expected, Suspect, guilty, repairing
 from hlotool.blame.edit_search import EditSearch, EditSearchResult
 from hlotool.blame.fresh_sets import FreshSet, fresh_sets
+from hlotool.blame.operand_values import OperandValues, operand_values
 from hlotool.blame.places import InstructionPlace, result_maker
-from hlotool.blame.reference_run import UNKNOWN, ReferenceRun, Site, path_to
+from hlotool.blame.reference_run import UNKNOWN, ReferenceRun, Site, Time, leaf_pairs, path_to, site_of, time_of
 from hlotool.blame.reference_values import Rows
+from hlotool.blame.small_edits import mended_module
 from hlotool.blame.structural_partners import StructuralPartners, structural_partners
 from hlotool.blame.value_partners import LeftValues, are_near, operand_leaves
 from hlotool.blame.value_proof import Proof, SiteRepair, ValueProofs, fitted_to
 from hlotool.diagnostics import HloError
 from hlotool.execution import Observer, Program, RunningCall, evaluate_program, flat, require_one_signature
-from hlotool.ir import HloInstruction
+from hlotool.ir import HloInstruction, HloModule
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import Evidence, Judgement, Known, judge, takes_ordinary
 from hlotool.process import work_time
@@ -56,8 +59,12 @@ class PairBlame:
     is_fed_ordinary: bool = False
     #: the small edit with which the results are the left module's, where that is the proof
     edit: str = ""
+    #: the right module with that edit
+    mended: HloModule | None = None
     #: where none is named: instructions of which a small edit gives the left module's results
     remaining: tuple[InstructionPlace, ...] = ()
+    #: its partner and it, on the values on which they differ; of an instruction in a reducer, the fold
+    proven_on: tuple[OperandValues, OperandValues] | None = None
     seconds: float = 0.0
 
     @property
@@ -134,8 +141,33 @@ class _Search:
         partners = structural_partners(self.left.module, self.right.module)
         run = CorrectedRun(Expected(self.known, partners.partner), partners.may_differ)
         self._results(run.see)
+        for suspect in run.suspects.values():
+            suspect.is_fed_right = self._is_fed_right(suspect, run.expected)
         found = guilty(list(run.suspects.values()), lambda repaired: self._is_right(repairing(run.expected, repaired)))
-        return None if found is None or self._is_rewritten(found) else self._blamed(_inner(found, partners))
+        if found is None or self._is_rewritten(found):
+            return None
+        site = site_of(found.path, found.instruction)
+        return replace(self._blamed(_inner(found, partners)), proven_on=self._operands_of(
+            site, tuple(partners.partner[i] for i in site), time_of(found.path, found.device), run.expected.at))
+
+    def _is_fed_right(self, suspect: Suspect, expected: Expected) -> bool:
+        """Return True if its operands hold nearly the left module's values without any correction."""
+        site, time = site_of(suspect.path, suspect.instruction), time_of(suspect.path, suspect.device)
+        for operand in suspect.instruction.operands:
+            place = (*site[:-1], operand)
+            own, wanted = self.own.value(place, time), expected.at(place, time)
+            if own is not UNKNOWN and wanted is not UNKNOWN and not all(
+                    are_near(a, b) for a, b in leaf_pairs(operand.shape, own, wanted)):
+                return False
+        return True
+
+    def _operands_of(self, site: Site, partner: Site, time: Time, value: Callable[[Site, Time], Any]
+                     ) -> tuple[OperandValues, OperandValues] | None:
+        """Return a partner and an instruction with what they take; `value` gives that of the right module's."""
+        devices = self.known.devices(partner, time)
+        left = operand_values(self.left.module, partner, time, devices, self.known.value)
+        right = operand_values(self.right.module, site, time, devices, value)
+        return (left, right) if left is not None and right is not None else None
 
     def _is_rewritten(self, suspect: Suspect) -> bool:
         """Return True if another operation on other operands has nearly the value of its partner: a legal rewrite.
@@ -156,13 +188,15 @@ class _Search:
 
     def by_values(self) -> PairBlame | None:
         """Return what is guilty among the instructions that have the values of a left one's operands."""
-        for proof in itertools.islice(ValueProofs(self.right, self._left_values, self.own), _TRIED):
+        proofs = ValueProofs(self.right, self._left_values, self.own)
+        for proof in itertools.islice(proofs, _TRIED):
             repair = SiteRepair(self.known, proof.site, proof.partner)
             # Another operation that takes more or less than its partner is not meant to have that value.
             here, there = proof.site[-1], proof.partner[-1]
             is_like = here.opcode == there.opcode or len(here.operands) == len(there.operands)
             if is_like and self._is_right(repair.see) and self._holds_on_fresh_sets(proof):
-                return self._proven(proof)
+                return replace(self._proven(proof), proven_on=self._operands_of(
+                    proof.site, proof.partner, proof.time, proofs.exact_values(proof.partner)))
         return None
 
     def _holds_on_fresh_sets(self, proof: Proof) -> bool:
@@ -207,7 +241,8 @@ class _Search:
             open_ = self.undecided(device, result, judgement)
             open_.remaining = tuple(self._place_of(i) for i in found.remaining)
             return open_
-        return PairBlame(self._place_of(found.edit.instruction), judgement, None, result, device, edit=found.edit.text)
+        return PairBlame(self._place_of(found.edit.instruction), judgement, None, result, device, edit=found.edit.text,
+                         mended=mended_module(found.edit, self.right.module))
 
     def _wrong_results(self) -> Iterator[int]:
         for row, given in zip(self.evidence.reference, evaluate_program(self.right, self.arguments), strict=True):

@@ -78,6 +78,10 @@ class ReferenceRun:
         """Return a value; UNKNOWN where there is none."""
         return self.values.get(site, {}).get(time, UNKNOWN)
 
+    def devices(self, site: Site, time: Time) -> list[int]:
+        """Return the devices that run an instruction in the iterations of a time."""
+        return sorted(t[-1] for t in self.values.get(site, {}) if t[:-1] == time[:-1])
+
 
 def are_same(shape: Shape, one: Any, other: Any) -> bool:
     """Return True if two values of a shape have the same bits."""

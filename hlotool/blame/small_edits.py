@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from hlotool.ir import KINDS, Attributes, HloComputation, HloInstruction, HloModule, Kind, Shape, post_order
 from hlotool.ops import DIRECTIONS, OPS, ConstraintError, flow_of, is_a, with_flag
-from hlotool.passes.edit import varying
+from hlotool.passes.edit import clone_module, mapped_attributes, varying
 
 #: instructions before one that are tried in place of an operand
 _NEAREST = 12
@@ -62,6 +62,23 @@ def edit_of(instruction: HloInstruction, **changed: Any) -> SmallEdit:
     """Return an instruction with another opcode, other operands or attributes."""
     return SmallEdit(instruction, **{"opcode": instruction.opcode, "operands": instruction.operands,
                                      "attributes": instruction.attributes} | changed)
+
+
+def apply_edit(edit: SmallEdit, copies: Mapping[Any, Any]) -> HloInstruction:
+    """Give the copy of an instruction its other form, and return it; `copies` are of computations and instructions."""
+    copy: HloInstruction = copies[edit.instruction]
+    copy.opcode = edit.opcode
+    copy.operands = tuple(copies.get(o, o) for o in edit.operands)
+    copy.attributes = mapped_attributes(edit.attributes, lambda item: copies.get(item, item))
+    return copy
+
+
+def mended_module(edit: SmallEdit, module: HloModule) -> HloModule | None:
+    """Return a copy of a module with an edit; None where that calls a computation of the first module."""
+    copies: dict[Any, Any] = {}
+    found = clone_module(module, copies=copies)
+    copy = apply_edit(edit, copies)
+    return found if not edit.after and set(copy.called_computations()) <= set(found.computations) else None
 
 
 def is_legal(edit: SmallEdit) -> bool:

@@ -42,8 +42,28 @@ def structural_partners(left: HloModule, right: HloModule) -> StructuralPartners
     for change in found.changes:
         if change.left_computation is not None and change.right_computation is not None:
             partner.setdefault(change.left_computation.root, change.right_computation.root)
+    changed.update(_standing_for(partner))
     alike = {i: o for i, o in partner.items() if i.shape.without_layout() is o.shape.without_layout()}
     return StructuralPartners(alike, frozenset(changed))
+
+
+def _standing_for(partner: dict[HloInstruction, HloInstruction]) -> Iterator[HloInstruction]:
+    """Pair the operands of partners that have none of their own, and yield them.
+
+        y = tanh(dynamic-update-slice(x, u, i))      y = tanh(copy(x))
+    """
+    taken, waiting = set(partner.values()), list(partner)
+    while waiting:
+        here = waiting.pop()
+        there = partner[here]
+        if here.opcode == there.opcode and len(here.operands) == len(there.operands):
+            for one, other in zip(here.operands, there.operands, strict=True):
+                is_alike = one.shape.without_layout() is other.shape.without_layout()
+                if is_alike and one not in partner and other not in taken:
+                    partner[one] = other
+                    taken.add(other)
+                    waiting.append(one)
+                    yield one
 
 
 def _inside(instruction: HloInstruction) -> Iterator[HloInstruction]:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -130,17 +130,25 @@ class ValueProofs:
         instruction = site[-1]
         if flow_of(instruction).exchanges or self.right.devices > 1:
             return True
-        exact = {}
-        for leaf in operand_leaves(self.left.run, partner, time):
-            exact[self.left.number(leaf)] = leaf
-        operands = [nested(o.shape, iter([_exact(leaf, self.left.like(leaf), exact)
-                                          for leaf in self._leaves(self.own, site, o, time)]))
-                    for o in instruction.operands]
+        exact = self.exact_values(partner)
+        operands = [exact((*site[:-1], o), time) for o in instruction.operands]
         try:
             value = InstructionRuns(self.right).run(instruction, operands)
         except HloError:
             return False
         return not self.left.has_value(partner, time, instruction.shape, value)
+
+    def exact_values(self, partner: Site) -> Callable[[Site, Time], Any]:
+        """Return what gives right values as the left values that are taken by an instruction's partner."""
+        def value(site: Site, time: Time) -> Any:
+            own = self.own.value(site, time)
+            if own is UNKNOWN:
+                return UNKNOWN
+            exact = {self.left.number(leaf): leaf for leaf in operand_leaves(self.left.run, partner, time)}
+            shape = site[-1].shape
+            return nested(shape, iter([_exact(leaf, self.left.like(leaf), exact) for leaf in flat(shape, own)]))
+
+        return value
 
 
 def _holds(have: Sequence[frozenset[int]], want: Sequence[int]) -> bool:

@@ -39,7 +39,7 @@ class EntryValues:
         known = self.by_name.get(instruction.name)
         if known is None or known[device] is None:
             return None
-        return _fitting(instruction.shape, known[device])
+        return fitting(instruction.shape, known[device])
 
     def of_call(self, computation: HloComputation, number: int) -> list[list[Array]] | None:
         """The arguments of a called computation at one of its calls, by device and leaf."""
@@ -53,7 +53,7 @@ class EntryValues:
                 return None
             row: list[Array] = []
             for parameter, value in zip(parameters, device, strict=True):
-                leaves = _fitting(parameter.shape, value)
+                leaves = fitting(parameter.shape, value)
                 if leaves is None:
                     return None
                 row += leaves
@@ -61,7 +61,8 @@ class EntryValues:
         return rows
 
 
-def _fitting(shape: Shape, value: Any) -> list[Array] | None:
+def fitting(shape: Shape, value: Any) -> list[Array] | None:
+    """Return the arrays of a value; None where they are not what the shape says."""
     try:
         found = [np.asarray(leaf) for leaf in flat(shape, value)]
     except (TypeError, ValueError):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 
 from hlotool.execution import leaves
@@ -84,27 +84,44 @@ def are_alike(base: Candidate) -> bool:
 
 def _joined(base: Candidate, sides: Sides, one: HloInstruction, other: HloInstruction) -> Candidate:
     """Both sections, with one list of parameters."""
-    header, shared = base.module.attributes, sides.shared
-    kept = Attributes({n: header[n] for n in ("replica_count", "num_partitions") if n in header})
     both = (sides.left, one), (sides.right, other)
-    parts = [section(side.module, side.entry, [target], side.region(target, shared)[1], kept) for side, target in both]
-    _give_dims_of(one, parts[1])
-    numbers: dict[object, int] = {}
-    order: list[tuple[Side, HloInstruction]] = []
-    for (side, _), part in zip(both, parts, strict=True):
+    parts = [section(side.module, side.entry, [target], side.region(target, sides.shared)[1], kept_header(base))
+             for side, target in both]
+
+    def key(number: int, fed: HloInstruction) -> Hashable:
+        # Both modules get a parameter without a value from one argument.
+        return both[number][0].classes.get(fed) or ("parameter", fed.parameter_number)
+
+    def leaves_of(number: int, fed: HloInstruction, device: int) -> list[Array]:
+        return _leaves(sides, both[number][0], fed, device)
+
+    return joined(parts, key, leaves_of, len(sides.rows))
+
+
+def kept_header(base: Candidate) -> Attributes:
+    """Return what sections keep of a module's header: how many devices there are."""
+    header = base.module.attributes
+    return Attributes({n: header[n] for n in ("replica_count", "num_partitions") if n in header})
+
+
+def joined(parts: Sequence[Section], key: Callable[[int, HloInstruction], Hashable],
+           leaves_of: Callable[[int, HloInstruction, int], list[Array]], devices: int) -> Candidate:
+    """Return two sections as a pair of one signature.
+
+    Instructions of the two sides, 0 and 1, that have one `key` are fed by one parameter. `leaves_of` gives what one
+    is fed with on a device.
+    """
+    _give_dims_of(parts[0].targets[0], parts[1])
+    numbers: dict[Hashable, int] = {}
+    order: list[tuple[int, HloInstruction]] = []
+    for side, part in enumerate(parts):
         for fed in part.fed:
-            if numbers.setdefault(_parameter_key(side, fed), len(numbers)) == len(order):
+            if numbers.setdefault(key(side, fed), len(numbers)) == len(order):
                 order.append((side, fed))
-    for (side, _), part in zip(both, parts, strict=True):
-        renumber(part, [numbers[_parameter_key(side, fed)] for fed in part.fed], [source for _, source in order])
-    rows = [[leaf for side, fed in order for leaf in _leaves(sides, side, fed, device)]
-            for device in range(len(sides.rows))]
+    for side, part in enumerate(parts):
+        renumber(part, [numbers[key(side, fed)] for fed in part.fed], [source for _, source in order])
+    rows = [[leaf for side, fed in order for leaf in leaves_of(side, fed, device)] for device in range(devices)]
     return Candidate(parts[0].module, rows, parts[1].module)
-
-
-def _parameter_key(side: Side, fed: HloInstruction) -> object:
-    """Return the same for what both modules get from one argument."""
-    return side.classes.get(fed) or ("parameter", fed.parameter_number)
 
 
 def _give_dims_of(one: HloInstruction, part: Section) -> None:

@@ -50,7 +50,7 @@ class Side:
                     arrays[instruction] = found
         order = post_order(module.entry)
         return Side(module, varying(order, module.entry.parameters()), arrays,
-                    {i: _class_of(i, found) for i, found in arrays.items()})
+                    {i: class_of(i, found) for i, found in arrays.items()})
 
     @property
     def entry(self) -> HloComputation:
@@ -85,7 +85,8 @@ def _arrays(instruction: HloInstruction, values: EntryValues, devices: int) -> l
     return [f for f in found if f is not None] if all(f is not None for f in found) else None
 
 
-def _class_of(instruction: HloInstruction, arrays: list[list[Array]]) -> Class:
+def class_of(instruction: HloInstruction, arrays: list[list[Array]]) -> Class:
+    """Return the same for all instructions of those values, by device and leaf."""
     # Equal arrays are of one class in any dimensions: a compiler moves reshapes about.
     shape = b"" if instruction.shape.is_array else instruction.shape.text(layout=False).encode()
     return b"\0".join([shape, *(digest(leaf) for row in arrays for leaf in row)])
@@ -202,16 +203,18 @@ def parting_pairs(sides: Sides) -> Iterator[tuple[int, HloInstruction, HloInstru
     found |= dict.fromkeys((a, b) for b in _first_unknown(right, shared) for a in _first_unknown(left, shared))
     found |= dict.fromkeys(_of_equal_operands(left, right))
     for a, b in found:
-        if _may_part(left, right, a, b):
+        # One of many results may be another argument; with no other result no instruction would be left.
+        is_result = (a, b) in certain and len(certain) > 1
+        if _may_part(left, right, a, b, is_result):
             (one, cut), (two, other_cut) = left.region(a, shared), right.region(b, shared)
             taken = {left.classes.get(i) for i in cut} ^ {right.classes.get(i) for i in other_cut}
             # What takes other values gives another one, whether it is at fault or not.
             yield _size(one) + _size(two) + _UNLIKE * len(taken), a, b, (a, b) in certain
 
 
-def _may_part(left: Side, right: Side, a: HloInstruction, b: HloInstruction) -> bool:
+def _may_part(left: Side, right: Side, a: HloInstruction, b: HloInstruction, is_result: bool) -> bool:
     known = left.classes.get(a), right.classes.get(b)
-    return (None not in known and known[0] != known[1] and not a.opcode == b.opcode == "parameter"
+    return (None not in known and known[0] != known[1] and (is_result or not a.opcode == b.opcode == "parameter")
             and _kind_of(a.shape) == _kind_of(b.shape))
 
 

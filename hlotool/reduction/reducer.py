@@ -13,8 +13,8 @@ Steps follow each other, those that cut much first, and again from the beginning
     sizes, ranks, element types
     plainer        metadata, layouts, attributes, header; literals and arguments
 
-Two modules take steps of their own (pair_values.py, pair_cutting.py, pair_calls.py). Where a test has a quick one, that
-is asked first, and the whole test about what it led to.
+Two modules take steps of their own (guilty_operation.py, pair_values.py, pair_cutting.py, pair_calls.py).
+Where a test has a quick one, that is asked first, and the whole test about what it led to.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.codes import NOT_SHOWN
 from hlotool.reduction.cutting import cut_called, cut_entry, cut_results, promote
 from hlotool.reduction.flattening import flatten, narrow_loops
+from hlotool.reduction.guilty_operation import cut_guilty
 from hlotool.reduction.guilty_pass import GuiltyPass
+from hlotool.reduction.one_sided_parameters import fix_one_sided
 from hlotool.reduction.oracle import Interest, Observation
 from hlotool.reduction.oracle_pool import Asked, Asker, OutOfTimeError, errors_of
 from hlotool.reduction.pair_calls import promote_pair
@@ -180,8 +182,8 @@ class _Run:
         is_quick = self.asker.test is not self.test
         if is_quick:
             self.asker.limit = whole.part(_QUICK_SHARE)
-        first = self._first()
-        work = SearchState(self.asker, self.original, _header(self.original))
+        first, signs = self._first()
+        work = SearchState(self.asker, self.original, signs, _header(self.original))
         self.asker.taken.add(self.original.key)
         work.hear = lambda step: self._hear(work, step)
         if self.options.resumed is not None:
@@ -237,8 +239,8 @@ class _Run:
         return HloError([Diagnostic(NOT_SHOWN, f"the module does not show the failure{how}: {self.test.describe()}"
                                     + (f" ({seen.said})" if seen.said else ""), filename=self.filename)])
 
-    def _first(self) -> Asked:
-        """Ask the original, and learn the sign of its failure."""
+    def _first(self) -> tuple[Asked, tuple[str, ...]]:
+        """Ask the original, and learn the signs of its failure, the worst one first."""
         begun = work_time()
         seen = self.asker.look(self.original)
         for _ in range(max(0, (self.options.repeats or 1) - 1)):
@@ -257,7 +259,7 @@ class _Run:
         self.asker.test = self._tightened(self.asker.test)
         first.times, first.seen, first.said = first.times + 1, first.seen + 1, seen.said
         self.asker.rate = first.seen / first.times
-        return first
+        return first, seen.signs
 
     def _tightened(self, test: Interest) -> Interest:
         """Return the test with a limit by which no candidate takes much longer than the original: loops may not end."""
@@ -342,6 +344,7 @@ def _pair_rounds(work: SearchState) -> None:
         return
     for _ in range(_ROUNDS):
         before = work.best
+        cut_guilty(work)
         promote_pair(work, is_made=False)
         cut_pair(work)
         inline_pair(work)
@@ -349,6 +352,7 @@ def _pair_rounds(work: SearchState) -> None:
         promote_pair(work)
         if work.best is before:
             break
+    fix_one_sided(work)
     if are_alike(work.best):
         strip(work)
         resize(work)

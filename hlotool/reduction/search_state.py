@@ -17,6 +17,8 @@ class SearchState:
 
     asker: Asker
     best: Candidate
+    #: all signs of the original's failure
+    signs: tuple[str, ...] = ()
     #: what sections say of replicas and partitions
     header: Attributes = NO_ATTRIBUTES
     #: hears of every step that was accepted: what was done

@@ -70,6 +70,26 @@ def test_the_instruction_with_the_fault_is_named(old: str, new: str, guilty: str
     assert pair_record("a", "b", found)["confirmed"] is True
 
 
+@pytest.mark.parametrize("form", ["copy(y)", "negate(y)", "copy(x)", "dynamic-update-slice(x, u, i)"])
+def test_what_stands_for_another_operation_is_named_and_not_what_takes_it(form: str) -> None:
+    text = """ENTRY e { x = f32[9] parameter(0)  i = s32[] parameter(1)  u = f32[2] parameter(2)  y = f32[9] sine(x)
+  s = f32[9] dynamic-update-slice(y, u, i)  ROOT r = f32[9] tanh(s) }"""
+    left, right = (Program(hlotool.parse(t)) for t in (text, text.replace("dynamic-update-slice(y, u, i)", form)))
+    found = blame_pair(left, right, [[np.ones(9, "f4"), np.int32(3), np.zeros(2, "f4")]])
+    assert found is not None and found.place is not None and found.place.instruction.name == "s"
+
+
+def test_no_instruction_of_another_program_is_named() -> None:
+    """Behind other values every instruction seems to mend the result."""
+    left = Program(hlotool.parse("ENTRY e { x = f32[3] parameter(0)  y = f32[3] sine(x)  z = f32[3] multiply(y, y)\n"
+                                 "  w = f32[3] tanh(z)  ROOT r = f32[3] negate(w) }"))
+    right = Program(hlotool.parse("ENTRY e { x = f32[3] parameter(0)  a = f32[3] abs(x)  b = f32[3] exponential(a)\n"
+                                  "  c = f32[3] log(b)  d = f32[3] sqrt(c)  f = f32[3] floor(d)\n"
+                                  "  ROOT r = f32[3] ceil(f) }"))
+    found = blame_pair(left, right, [[np.float32([0.5, 1.5, 2.5])]])
+    assert found is not None and found.place is None
+
+
 FUSED = """HloModule m
 ENTRY e { x = f32[4] parameter(0)
   y = f32[4] parameter(1)

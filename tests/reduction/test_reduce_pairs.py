@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 
 import numpy as np
@@ -14,6 +15,8 @@ from hlotool.reduction import Candidate, GuiltyPass, ReduceOptions, Reduction, W
 from hlotool.reduction.reducer import _last_that
 from hlotool.verdict import compare
 
+planted_jax = pytest.importorskip("planted_jax")
+NIGHTLY = pytest.mark.skipif(not os.environ.get("HLOTOOL_NIGHTLY"), reason="minutes; HLOTOOL_NIGHTLY is not set")
 RIGHT = """HloModule whole
 fused {
   a = f32[4,8] parameter(0)
@@ -120,6 +123,53 @@ def test_a_planted_fault_is_what_is_left(fault: str, change) -> None:
     said = compare(hlotool.parse(str(small.module)), hlotool.parse(str(small.other)), arguments=small.rows[0],
                    executors=("reference", "reference"))
     assert said.verdict == "differ"
+
+
+def test_a_fold_that_gives_infinities_is_left() -> None:
+    """Alone the minimum gives -inf in place of numbers, which the steps behind it hide in one of the results."""
+    text = """larger { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT r = f32[] maximum(p, q) }
+ENTRY e { x = f32[4] parameter(0)  y = f32[4] sine(x)  c = f32[] constant(-inf)
+  m = f32[] reduce(y, c), dimensions={0}, to_apply=larger  b = f32[4] broadcast(m), dimensions={}
+  d = f32[4] divide(y, b)  t = f32[4] tanh(d)  n = f32[] negate(m)  ROOT u = (f32[4], f32[]) tuple(t, n) }"""
+    found = reduce_candidate(Candidate(hlotool.parse(text), [[np.float32([1, 2, 3, 4])]],
+                                       hlotool.parse(text.replace("maximum", "minimum"))), pair_test(20.0))
+    assert found.candidate.size <= 8 and found.last.seen
+
+
+def test_a_collective_in_a_loop_is_left_with_all_its_devices() -> None:
+    text = """HloModule m, replica_count=2
+sum { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT r = f32[] add(p, q) }
+body { s = (s32[], f32[3]) parameter(0)  i = s32[] get-tuple-element(s), index=0
+  x = f32[3] get-tuple-element(s), index=1  one = s32[] constant(1)  j = s32[] add(i, one)  y = f32[3] sine(x)
+  z = f32[3] all-reduce(y), replica_groups={{0,1}}, to_apply=sum  w = f32[3] tanh(z)
+  ROOT t = (s32[], f32[3]) tuple(j, w) }
+condition { s = (s32[], f32[3]) parameter(0)  i = s32[] get-tuple-element(s), index=0  n = s32[] constant(3)
+  ROOT g = pred[] compare(i, n), direction=LT }
+ENTRY e { x = f32[3] parameter(0)  zero = s32[] constant(0)  s = (s32[], f32[3]) tuple(zero, x)
+  l = (s32[], f32[3]) while(s), condition=condition, body=body  ROOT r = f32[3] get-tuple-element(l), index=1 }"""
+    rows = [[np.float32([1, 2, 3])], [np.float32([-0.5, 4, 1])]]
+    found = reduce_candidate(Candidate(hlotool.parse(text), rows, hlotool.parse(text.replace(
+        "{{0,1}}", "{{0},{1}}"))), pair_test(20.0))
+    assert found.candidate.size <= 10 and len(found.candidate.rows) == 2 and found.last.seen
+
+
+def test_what_one_module_alone_takes_becomes_its_constant() -> None:
+    text = """ENTRY e { x = f32[9] parameter(0)  i = s32[] parameter(1)  u = f32[2] parameter(2)  y = f32[9] sine(x)
+  s = f32[9] dynamic-update-slice(y, u, i)  ROOT r = f32[9] tanh(s) }"""
+    found = reduce_candidate(Candidate(hlotool.parse(text), [[np.ones(9, "f4"), np.int32(3), np.zeros(2, "f4")]],
+                                       hlotool.parse(text.replace("dynamic-update-slice(y, u, i)", "copy(y)"))),
+                             pair_test(20.0))
+    assert found.candidate.size <= 6 and len(found.candidate.rows[0]) == 1
+
+
+@pytest.mark.parametrize("name", [
+    pytest.param(n, marks=[] if n == "viterbi" else [NIGHTLY]) for n in sorted(planted_jax.PROGRAMS)])
+def test_faults_in_programs_of_jax(name: str) -> None:
+    """Two instructions and what they take are left: 8 in all, or a few more where folds have their reducers."""
+    for case in planted_jax.cases([name], 3, 1):
+        found = reduce_candidate(Candidate(case.left.module, case.rows, case.right.module), pair_test(30.0),
+                                 ReduceOptions(jobs=1, time_limit=300))
+        assert found.candidate.size <= 16 and found.last.seen, (case.kind, case.way)
 
 
 def test_computations_in_another_order_are_no_difference() -> None:

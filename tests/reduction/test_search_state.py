@@ -18,7 +18,7 @@ from hlotool.execution import Program
 from hlotool.passes.edit import renamed
 from hlotool.reduction.bundle_archive import _test_of
 from hlotool.reduction.candidate import Candidate
-from hlotool.reduction.entry_values import EntryValues, _fitting, values_of
+from hlotool.reduction.entry_values import EntryValues, fitting, values_of
 from hlotool.reduction.pair_values import Side, _size
 from hlotool.reduction.search_state import SearchState
 from hlotool.reduction.simplify import _plainness, _with_count, plainer_arrays
@@ -119,7 +119,7 @@ def test_values_of_instructions_are_those_of_the_reference() -> None:
     ("f32[]", F32(1), True), ("(f32[2], token[])", (F32([1, 2]), ()), True)])
 def test_which_values_a_shape_has(shape: str, value: Any, fits: bool) -> None:
     given = hlotool.parse(f"ENTRY e {{ ROOT x = {shape} parameter(0) }}").entry.root.shape
-    assert (_fitting(given, value) is not None) is fits
+    assert (fitting(given, value) is not None) is fits
 
 
 def test_what_lies_between_shared_values_and_a_target() -> None:
