@@ -127,6 +127,8 @@ class Settings:
 
     def _has(self, code: str, name: str, category: str, is_default: bool) -> bool:
         """Return True if the selection of a code is more exact than its exclusion."""
+        if not (self.never or self.ignore or self.select or self.extend_select):
+            return is_default
         if any(_fit(s, code, name, category) >= 0 for s in self.never):
             return False
         selected = max((_fit(s, code, name, category) for s in (*self.select, *self.extend_select)), default=-1)

@@ -151,10 +151,11 @@ class ModuleReader:
             self.report(NUL, "a NUL byte stands in the text", at, at + 1,
                         help="the file is truncated or not text" if text.rstrip("\0").find("\0") < 0 else "")
             return self.module
-        if skip_blank(text, 0) >= len(text):
+        at = skip_blank(text, 0)
+        if at >= len(text):
             self.report(EMPTY, "the text is empty", 0, max(1, len(text)))
             return self.module
-        at = self._skip_prose(skip_blank(text, 0))
+        at = self._skip_prose(at)
         if text.startswith(MODULE_WORD, at):
             at = self._tables(self._header(at))
         elif not self._is_computation(at):
