@@ -425,9 +425,12 @@ def dead_loop_state(view: View, instruction: HloInstruction, *, bytes: int = 32)
     own = _elements(inside.get(parameter, []))
     if read is None or own is None:
         return
+    places: dict[HloInstruction, set[int]] = {}
+    for n, operand in enumerate(body.root.operands):
+        places.setdefault(operand, set()).add(n)
     dead = [n for n, operand in enumerate(body.root.operands)
             if n not in taken and n not in read and operand.shape.is_array and view.bytes(operand.shape) >= bytes
-            and all(_feeds_only(inside, g, body.root, n) for g in own.get(n, ()))]
+            and all(_feeds_only(inside, g, body.root, places, n) for g in own.get(n, ()))]
     if dead:
         first, size = dead[0], sum(view.bytes(body.root.operands[n].shape) for n in dead)
         more = f" and {len(dead) - 1} more, {readable(size)} in all, are" if len(dead) > 1 else " is"
@@ -446,14 +449,14 @@ def _elements(users: list[HloInstruction]) -> dict[int, list[HloInstruction]] | 
 
 
 def _feeds_only(users: dict[HloInstruction, list[HloInstruction]], value: HloInstruction, root: HloInstruction,
-                index: int) -> bool:
-    """Return True if a value leads nowhere but to one operand of the root."""
+                places: dict[HloInstruction, set[int]], index: int) -> bool:
+    """Return True if a value leads nowhere but to one operand of the root, whose operands have those `places`."""
     stack, seen = [value], {value}
     while stack:
         at = stack.pop()
         for user in users.get(at, ()):
             if user is root:
-                if any(o is at and n != index for n, o in enumerate(root.operands)):
+                if places[at] != {index}:
                     return False
             elif is_tied(user) or len(seen) > 64:
                 return False

@@ -97,6 +97,18 @@ def nested_loops(n: int) -> str:
                   "v0 = s32[] parameter(0)")
 
 
+def loop_states(n: int) -> str:
+    """One loop of many values, each computed from itself, which nobody reads."""
+    state, numbers = f"({', '.join(['f32[8]'] * n)})", range(n)
+    rows = [f"s = {state} parameter(0)", *(f"x{i} = f32[8] get-tuple-element(s), index={i}" for i in numbers),
+            *(f"y{i} = f32[8] negate(x{i})" for i in numbers),
+            f"ROOT t = {state} tuple({', '.join(f'y{i}' for i in numbers)})"]
+    before = (f"more {{ s = {state} parameter(0)  ROOT c = pred[] constant(false) }}\n\n"
+              "body {\n" + "".join(f"  {row}\n" for row in rows) + "}\n\n")
+    return _entry([f"a = {state} parameter(0)", f"w = {state} while(a), condition=more, body=body"],
+                  "r = f32[8] get-tuple-element(w), index=0", before)
+
+
 def call_chain(n: int) -> str:
     before = "g0 { ROOT a = f32[8] parameter(0) }\n\n" + "".join(
         f"g{i} {{ a = f32[8] parameter(0)  ROOT s = f32[8] call(a), to_apply=g{i - 1} }}\n\n" for i in range(1, n + 1))
@@ -245,7 +257,7 @@ PROGRAMS: dict[str, Callable[[int], str]] = {
     made.__name__.replace("_", " "): made for made in (
         instructions, computations, parameters, operands, names, undefined_names, one_undefined_name, errors,
         statements_without_sense, unknown_attributes, comments, suppressions, suppressions_between, double_negations,
-        while_loops, nested_loops, call_chain, conditionals, fusions, reducers, control_predecessors,
+        while_loops, nested_loops, loop_states, call_chain, conditionals, fusions, reducers, control_predecessors,
         many_predecessors, tuples, literals, a_large_literal, rows_of_literals, metadata, frontend_attributes,
         a_long_config, one_line, a_long_comment, dead_chains, dead_computations, missing_commas,
         reshapes_in_pairs, wrong_shapes, wrong_shapes_used, nested_operands, nested_statements, wide_collectives,
