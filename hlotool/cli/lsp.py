@@ -11,6 +11,7 @@ import argparse
 import importlib.util
 import json
 import os
+import shlex
 import sysconfig
 from pathlib import Path
 
@@ -41,7 +42,8 @@ def config_of(editor: str) -> str:
     own = Path(sysconfig.get_path("scripts")) / ("hlotool.exe" if os.name == "nt" else "hlotool")
     # An editor that no shell started knows no virtual environment. Strings are written alike in all of these languages.
     command = json.dumps(str(own) if own.is_file() else "hlotool", ensure_ascii=False)
-    return file.read_text("utf-8").replace("@COMMAND@", command)
+    text = file.read_text("utf-8").replace("@COMMAND@", command)
+    return text.replace("@SOURCES@", shlex.quote(str(_CONFIGS.with_name("vscode"))))
 
 
 def run(args: argparse.Namespace) -> int:
