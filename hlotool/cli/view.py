@@ -5,6 +5,7 @@
     hlotool view DUMPS -o page.html                the passes of a folder of dumps as a time line
     hlotool view step.hlo --values values.npz -o page.html    values of `run --trace`, or a record of `isolate`
     hlotool view step.hlo --values times.csv -o page.html     measured times, or any other data by name, as colours
+    hlotool view step.hlo --report -o report.html  findings, costs, memory over time and passes as tabs of one page
     hlotool view step.hlo --format dot             for Graphviz; svg: an image; json: for Model Explorer
     hlotool view step.hlo --around add.3 --hops 2 -o near.svg     what is near an instruction, for a README or a report
     hlotool view step.hlo --around add.3 --to tanh.7 -o way.svg   the ways from one instruction to another
@@ -42,6 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="html: the page; dot: for Graphviz; svg: an image of the entry computation; json: graphs "
                              "for Model Explorer (default: by the suffix of --output, else html)")
     add_schema(parser, "hlotool.view:GraphCollection")
+    parser.add_argument("--report", action="store_true",
+                        help="html of a module or a folder: tabs beside the graph with findings, costs, memory over "
+                             "time and passes, each row a link to its place")
     parser.add_argument("--values", metavar="FILE",
                         help="values to show on the page of a module, or of the first of two: an .npz file of "
                              "`run --trace`, the JSON of `isolate`, or any data by name as CSV (name,value) or JSON")
@@ -67,6 +71,9 @@ def run(args: argparse.Namespace) -> int:
     form = args.format or _form_of(args.output)
     if args.values is not None and form != "html":
         complain(f"hlotool view shows --values on a page, not as {form}")
+        return 2
+    if args.report and (form != "html" or len(args.paths) > 1):
+        complain("hlotool view: --report is a page of one module or of a folder of dumps")
         return 2
     if problem := _misplaced_options(args):
         complain(f"hlotool view: {problem}")
@@ -136,7 +143,7 @@ def _drawn(names: list[str], modules: list[HloModule], form: str, args: argparse
     lints = args.lint is not False
     if len(modules) == 2:
         return pair_page(names, modules, values, lints=lints)
-    return module_page(names[0], modules[0], values, lints=lints, opened_at=part)
+    return module_page(names[0], modules[0], values, lints=lints, opened_at=part, is_report=args.report)
 
 
 def _drawn_part(name: str, module: HloModule, form: str, args: argparse.Namespace) -> str:
@@ -190,7 +197,7 @@ def _folder(path: str, form: str, args: argparse.Namespace) -> int:
         for dump in chain.dumps:
             note_read(dump.path)
     most = MOST_BYTES if args.megabytes is None else args.megabytes * 1_000_000
-    page = folder_page(path, folder.chains, DumpReader(), lints=bool(args.lint), most_bytes=most)
+    page = folder_page(path, folder.chains, DumpReader(), lints=bool(args.lint), most_bytes=most, is_report=args.report)
     _write(args, page.text)
     if folder.alone:
         many = "s" * (folder.alone > 1)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +14,10 @@ from hlotool.diagnostics.pages import filled, packed, script_data
 from hlotool.ir import HloModule
 from hlotool.passes.cost import peak_memory
 from hlotool.view.codes import NO_VALUES
-from hlotool.view.overlays import Values
+from hlotool.view.overlays import Values, findings_of
 from hlotool.view.page_data import ViewedModule, fates_record, match_record, module_record, step_counts, viewed
+from hlotool.view.report_sheets import module_sheets, passes_sheet, report_parts
+from hlotool.view.row_tables import page_file
 
 if TYPE_CHECKING:  # one module needs neither, and what they need in turn is much
     from hlotool.dumps import Chain, Dump, DumpReader
@@ -26,21 +26,27 @@ if TYPE_CHECKING:  # one module needs neither, and what they need in turn is muc
 #: of the modules in a folder's page, packed: a browser opens that within seconds
 MOST_BYTES = 100_000_000
 #: the parts of the script, in the order in which they need each other
+_REPORT_SCRIPTS = ("report_tabs", "find_rows")
 _SCRIPTS = ("module_data", "overlay_colours", "box_layout", "details", "graph_pane", "text_pane", "app")
 
 
 def module_page(name: str, module: HloModule, values: Values | None = None, *, lints: bool = True,
-                opened_at: str = "") -> str:
+                opened_at: str = "", is_report: bool = False) -> str:
     """Return the page of a module, with findings, costs, shardings, and values where some are given.
 
-    `opened_at` is the address in the page where it opens: add.3, add.3~2 for what is near, add.3>tanh.7 for ways.
+    A report has tabs beside the graph: findings, costs, memory over time. `opened_at` is the address in the page where
+    it opens: add.3, add.3~2 for what is near, add.3>tanh.7 for ways.
     Raises HloError (R150) for values of which none is of an instruction of the module.
     """
     shown = viewed(name, module)
     record = module_record(shown, values, lints=lints)
     _require_values(record)
-    page = {"modules": [0], "verdict": _verdict(shown, record), "start": opened_at}
-    return _page([(module.name, name)], page, [_module_block(0, shown, record)])
+    page: dict[str, Any] = {"modules": [0], "verdict": _verdict(shown, record), "start": opened_at}
+    report = None
+    if is_report:
+        page["report"] = {"module": 0, "place": ""}
+        report = report_parts(module_sheets(shown, record.get("findings")))
+    return _page([(module.name, name)], page, [_module_block(0, shown, record)], report)
 
 
 def pair_page(names: Sequence[str], modules: Sequence[HloModule], values: Values | None = None, *, lints: bool = True
@@ -80,18 +86,20 @@ class FolderPage:
 
 
 def folder_page(path: str, chains: Sequence[Chain], reader: DumpReader, *, lints: bool = False,
-                most_bytes: int = MOST_BYTES) -> FolderPage:
+                most_bytes: int = MOST_BYTES, is_report: bool = False) -> FolderPage:
     """Return the page of a folder of dumps: the passes of each chain as a time line, each pass as two modules.
 
     The longest chains come first. Dumps for which the page has no room within `most_bytes` stand in the time line
-    without their modules; so do those that cannot be read or shown.
+    without their modules; so do those that cannot be read or shown. A report has tabs beside the graphs: the passes,
+    and findings, costs and memory of the last module of the longest chain.
     """
     folder = _Folder(reader, lints, most_bytes)
     rows = [(visible(chain.name), folder.steps(chain)) for chain in sorted(chains, key=lambda c: -len(c.dumps))]
     steps = [step for _, of_chain in rows for step in of_chain]
     page = {"chains": [{"name": name, "steps": of_chain} for name, of_chain in rows],
             "verdict": _folder_verdict(len(rows), steps)}
-    return FolderPage(_page([("Passes", path)], page, folder.blocks), sum("left" in step for step in steps))
+    report = folder.report(page) if is_report else {}
+    return FolderPage(_page([("Passes", path)], page, folder.blocks, report), sum("left" in step for step in steps))
 
 
 class _Folder:
@@ -119,6 +127,20 @@ class _Folder:
             before = step["modules"][-1] if step["modules"] else before
             found.append({"label": visible(dump.label), **step})
         return found
+
+    def report(self, page: dict[str, Any]) -> dict[str, str]:
+        """Return the parts of a report; the page is told which module it is about."""
+        steps = page["chains"][0]["steps"] if page["chains"] else []
+        last = next((n for n in reversed(range(len(steps))) if steps[n]["modules"]), None)
+        sheets, subject = [passes_sheet(page["chains"])], ""
+        if last is not None:
+            number, place = steps[last]["modules"][-1], f":pass/0/{last}/"
+            shown = self._shown[number]
+            lines = {line: n for n, line in enumerate(shown.lines)}
+            page["report"] = {"module": number, "place": place}
+            sheets = [*module_sheets(shown, findings_of(shown.module, lines), place), *sheets]
+            subject = f"{page['chains'][0]['name']}: {steps[last]['label']}"
+        return report_parts(sheets, subject)
 
     def _number(self, dump: Dump) -> int | None:
         """The number of a dump's module in the page; None where there is no room. Raises HloError, RecursionError."""
@@ -210,19 +232,19 @@ def _packed_block(name: str, text: str) -> str:
     return f'<script type="application/octet-stream" id="{name}">{packed(text)}</script>'
 
 
-def _page(titles: Sequence[tuple[str, str]], page: dict[str, Any], blocks: Sequence[str]) -> str:
+def _page(titles: Sequence[tuple[str, str]], page: dict[str, Any], blocks: Sequence[str],
+          report: Mapping[str, str] | None = None) -> str:
     """Return a page that is named after modules, each with the file that it comes from."""
     subjects = list(dict.fromkeys(subject for subject, _ in titles))
     files = [PurePath(path).name or path for _, path in titles]
     title = f"{' and '.join(subjects)} ({' and '.join(files)})"
     paths = " and ".join(visible_html(path) for _, path in titles)
-    return filled(_file("view.html"), {
+    scripts = [*_SCRIPTS[:-1], *(_REPORT_SCRIPTS if report else ()), _SCRIPTS[-1]]
+    return filled(page_file("view.html"), {
         "TITLE": visible_html(title),
         "HEADING": f'{visible_html(" and ".join(subjects))} <span class="quiet">{paths}</span>',
-        "VIEW_STYLE": _file("view.css"), "PAGE": script_data(page), "DATA": "\n".join(blocks),
-        "SCRIPT": "\n".join(_file(f"scripts/{name}.js") for name in _SCRIPTS)})
+        "VIEW_STYLE": page_file("view.css"), "PAGE": script_data(page), "DATA": "\n".join(blocks),
+        "SHEETS_STYLE": page_file("sheets.css") if report else "",
+        "SCRIPT": "\n".join(page_file(f"scripts/{name}.js") for name in scripts),
+        **(report or {"TABS": "", "SHEETS": ""})})
 
-
-@cache
-def _file(name: str) -> str:
-    return resources.files("hlotool.view").joinpath(name).read_text("utf-8")

@@ -16,10 +16,10 @@ from hlotool.bisection import folder_page as bisect_page
 from hlotool.cli import main
 from hlotool.conformance.report import page as conformance_page
 from hlotool.diagnostics.formats import Findings, written
-from hlotool.dumps import read_folder
+from hlotool.dumps import DumpReader, read_folder
 from hlotool.ir import Source
 from hlotool.passes.cost import cost as cost_of
-from hlotool.view import cost_page, module_page, pair_page
+from hlotool.view import cost_page, folder_page, module_page, pair_page
 
 BROKEN = """HloModule m
 ENTRY e {
@@ -70,7 +70,12 @@ def cost() -> str:
     return cost_page([cost_of(hlotool.parse((models / n).read_text("utf-8")), "h100", name=n) for n in names])
 
 
-PAGES: list[Callable[[], str]] = [lint, conformance, bisect, view, pair, cost]
+def report() -> str:
+    chains = read_folder(pathlib.Path(__file__).parents[2] / "samples" / "dumps" / "scaled_softmax_wrong").chains
+    return folder_page("scaled_softmax_wrong", chains, DumpReader(), is_report=True).text
+
+
+PAGES: list[Callable[[], str]] = [lint, conformance, bisect, view, pair, cost, report]
 
 
 @pytest.fixture(scope="module", params=PAGES, ids=lambda page: page.__name__)
@@ -83,7 +88,7 @@ def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1000, "dark"), (2560, "light")])
 def test_a_page_is_sound_at_every_width(chromium: Any, file: pathlib.Path, width: int, scheme: str) -> None:
     opened = Opened(chromium, file, width=width, scheme=scheme)
-    if "data-ready" in file.read_text("utf-8") or file.stem in ("view", "pair"):
+    if "data-ready" in file.read_text("utf-8") or file.stem in ("view", "pair", "report"):
         opened.wait_until_ready()
     opened.check_fits()
     assert violations(opened.page) == []

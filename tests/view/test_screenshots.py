@@ -112,7 +112,7 @@ def picture(chromium: Any, file: pathlib.Path, width: int) -> str:
     height, scheme, part = SIZES[width]
     opened = Opened(chromium, file, width=width, height=height, scheme=scheme)
     opened.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    if file.stem in ("view", "pair"):
+    if file.stem in ("view", "pair", "report"):
         opened.wait_until_ready()
     if file.stem == "lint":
         opened.page.wait_for_selector(".row.here")

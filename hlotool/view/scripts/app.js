@@ -11,6 +11,7 @@ class App {
     this.text = new TextPane(this);
     this.colour = "operation";
     this.hits = [];
+    this.report = byId("tabs") && new Report(this);
     this.listen();
   }
 
@@ -18,7 +19,7 @@ class App {
     if (this.page.chains) await this.showChains();
     else await this.showModules(this.page.modules, this.page.modules.length > 1 ? 0 : null);
     // Until a page with an address of its own is opened, it is where the command opened it.
-    this.followAddress(location.hash.length < 2 && this.page.start);
+    await this.followAddress(location.hash.length < 2 && this.page.start);
     document.documentElement.dataset.ready = "yes";
     // The first search finds its tables made.
     setTimeout(() => { for (const pane of this.panes) pane.module.prepared(); });
@@ -131,17 +132,22 @@ class App {
   // step of the history, so that Back goes back.
 
   address(name) {
+    if (!/^:\w+$/.test(name)) this.lastPlace = name;
     if (name === this.own) return;
     this.own = name;
     const wanted = name ? `#${encodeURIComponent(name)}` : location.pathname + location.search;
     try { history.pushState(null, "", wanted); } catch { /* pages without an address have none to change */ }
   }
 
-  followAddress(given = "") {
+  async followAddress(given = "") {
     let name = given;
     try { name ||= decodeURIComponent(location.hash.slice(1)); } catch { return; }
     if (name === (this.own || "")) return;
-    this.own = name;
+    const whole = this.own = name;
+    if (!/^:\w+$/.test(name)) this.lastPlace = name;
+    if (this.report) name = await this.report.follow(name);
+    if (name === null) return;
+    if (name !== whole) { this.choose(this.panes.at(-1), this.panes.at(-1).module.byName(name) ?? null, { address: whole }); return; }
     const side = name.startsWith("@") && this.panes[1] ? 1 : 0, pane = this.panes[side];
     if (!pane) return;
     if (!name) { this.choose(pane, null); return; }
@@ -298,8 +304,13 @@ class App {
     return this.showChain(0);
   }
 
-  async showChain(k) {
+  /* Show a pass of a module by their numbers. */
+  async showPass(k, n) { return k === this.shownChain ? this.showStep(this.page.chains[k], n) : this.showChain(k, n); }
+
+  async showChain(k, n) {
     const chain = this.page.chains[k];
+    this.shownChain = k;
+    this.chain.value = k;
     this.line.setAttribute("aria-label", `Passes of ${chain.name}`);
     this.line.replaceChildren(...chain.steps.map((step, n) => {
       const row = element("li"), button = element("button"), size = step.size || 0;
@@ -312,7 +323,7 @@ class App {
       return row;
     }));
     const first = chain.steps.findIndex(step => step.size);
-    await this.showStep(chain, first < 0 ? 0 : first);
+    await this.showStep(chain, n ?? (first < 0 ? 0 : first));
   }
 
   async showStep(chain, n) {

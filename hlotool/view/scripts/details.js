@@ -141,6 +141,8 @@ class Details {
     button("Way to …", () => this.app.beginWay(pane, n));
     near.prepend("Near it: ");
     parts.push(near);
+    const rows = this.app.report?.rowsOf(m, n) || [];
+    if (rows.length) { const line = element("p", "In the report: "); line.append(...rows); parts.push(line); }
     const row = k => [this.jump(pane, k), ` ${m.opcodes[m.opcode[k]]} ${m.shapes[m.shape[k]]}`];
     const operands = [...m.operands(n)], users = m.users(n);
     parts.push(...this.list(`Operands (${operands.length})`, operands, row));
