@@ -192,7 +192,7 @@ def ragged_all_to_all_shape(input: Shape, output: Shape, input_offsets: Shape, s
     for name, shape in zip(names, (input_offsets, send_sizes, output_offsets, recv_sizes), strict=True):
         require(shape.is_array and shape.rank in (1, 2) and shape.dtype.is_integral, "ragged-all-to-all-c2",
                 f"{name} is {shape.text(False)}; it must be an array of integers of rank 1 or 2")
-        require(shape.compatible(input_offsets), "ragged-all-to-all-c3",
+        require(shape.compatible(input_offsets) and shape.dynamic == input_offsets.dynamic, "ragged-all-to-all-c3",
                 f"input_offsets is {input_offsets.text(False)}, {name} is {shape.text(False)}: the shapes differ")
     return output
 

@@ -234,7 +234,7 @@ def split_modules(text: str, filename: str = "<string>") -> list[Source]:
     """
     parts = []
     for part in _separated(without_log_prefixes(text), filename):
-        starts = [m.start() for m in _MODULE_LINE.finditer(part.text)]
+        starts = [m.start() for m in _MODULE_LINE.finditer(part.text) if not _is_quoted(part.text, m.start())]
         if len(starts) < 2:
             parts.append(part)
             continue
@@ -243,6 +243,11 @@ def split_modules(text: str, filename: str = "<string>") -> list[Source]:
             parts.append(Source(part.text[begin:end], filename,
                                 part.first_line + part.text.count("\n", 0, begin)))
     return parts
+
+
+def _is_quoted(text: str, start: int) -> bool:
+    """Return True for a module line right behind a quotation mark: a header's recovery table quotes modules."""
+    return text[max(0, start - 100):start].rstrip().endswith('"')
 
 
 def _separated(text: str, filename: str) -> list[Source]:

@@ -42,6 +42,9 @@ _HEADER_ORDER = ("is_scheduled", "input_output_alias", "buffer_donor", "alias_pa
                  "entry_computation_layout")
 #: kinds of attributes whose text is shapes
 _SHAPES = frozenset({Kind.ENTRY_LAYOUT, Kind.SHAPE, Kind.SHAPES})
+_SHARDINGS = frozenset({Kind.SHARDING, Kind.DOMAIN})
+#: a mesh in front of dimensions, its names in quotes
+_BARE_MESH = deferred(lambda: r"\bmesh\[(?:'(?:[^'\\]|\\.)*'=\d+,?)*\](?= \[)")
 _INDEX_COMMENT = deferred(lambda: terminal("lines", "INDEX_COMMENT"))
 
 
@@ -238,6 +241,8 @@ class _Printer:
             names = ", ".join(f"{self.percent}{self.name(i)}" for i in items)
             return names if kind is Kind.COMPUTATION else f"{{{names}}}"
         text = print_value(kind, value, percent=self.options.percent)
+        if self.options.mesh_comma and kind in _SHARDINGS:
+            text = _BARE_MESH.sub(r"\g<0>,", text)
         return text if self.options.shape_index or kind not in _SHAPES else _INDEX_COMMENT.sub("", text)
 
 

@@ -49,6 +49,8 @@ class PrintOptions:
     behind_metadata: frozenset[str] = frozenset()
     #: blanks between the parameters of entry_computation_layout (since 2023), which were counted later
     layout_blanks: bool = True
+    #: a comma between a mesh without device_ids and its dimensions (2025)
+    mesh_comma: bool = False
     #: a colon behind the module's name (2017 and 2018)
     header_colon: bool = False
     #: attributes of the module in the order in which they were read, instead of the order of today
@@ -76,12 +78,15 @@ _COMPUTATION = (rf"(?:{terminal('lines', 'ENTRY')})?+%?{NAME} (?:\([^\n]*+(?<=\{
 _TABLE = rf"(?:(?:{'|'.join(TABLES)})\n(?:\d[^\n]*+\n)*+)"
 #: a text as printers write it, its groups the line feeds of `gaps`
 _PRINTED = deferred(
-    lambda: rf"{MODULE_WORD} [^\n]*+(?P<header>{_FEEDS})(?:{_TABLE}(?P<tables>{_FEEDS}))*+"
+    # A table of the header that stands on lines of its own ends with a brace that begins a line.
+    lambda: rf"{MODULE_WORD} [^\n]*+(?:(?<=\{{)\n(?:(?!\}})[^\n]*+\n)*+\}}[^\n]*+)*+"
+    rf"(?P<header>{_FEEDS})(?:{_TABLE}(?P<tables>{_FEEDS}))*+"
     rf"{_COMPUTATION}(?:(?P<between>\n{_FEEDS}){_COMPUTATION})*+(?P<end>{_FEEDS})")
 #: what the headers of printers hold, and those of people hardly ever; signs are the other sign of a printer
 _PRINTERS_HEADER = deferred(lambda: rf"{MODULE_WORD} [^\n]*?, entry_computation_layout=")
 #: two parameters in the header without a blank between them; elements of tuples always have one
 _PACKED_LAYOUT = deferred(lambda: rf"{MODULE_WORD} [^\n]*?, entry_computation_layout=\{{\([^\n]*?[\]}})],[a-z(]")
+_MESH_COMMA = deferred(lambda: r"\bmesh\[[^\]\n]*\], \[")
 _STATEMENT = r"\n  (?:ROOT )?"
 _SIGN = deferred(lambda: rf"{_STATEMENT}(%?)")
 _HEADER = rf"\n(?:{terminal('lines', 'ENTRY')})?+%?{NAME} "
@@ -117,24 +122,27 @@ def style_of_text(text: str) -> PrintOptions:
     (2, 3, 2, 2)
     """
     found = _PRINTED.fullmatch(text)
-    sign = _SIGN.search(text)
+    # A header may quote a module, which says nothing about this text.
+    program = text[found.start("header"):] if found is not None else ""
+    sign = _SIGN.search(program)
     if found is None or sign is None or not (sign[1] or _PRINTERS_HEADER.match(text)):
         return TODAY
-    operands = _OPERANDS.search(text)
+    operands = _OPERANDS.search(program)
     return PrintOptions(
         percent=bool(sign[1]),
         operand_shapes=operands is not None and operands[1] is not None,
-        program_shapes=bool(_SIGNATURE.search(text)),
-        every_program_shape=not _NO_SIGNATURE.search(text),
-        operand_index=bool(_OPERAND_INDEX.search(text)) or not _UNMARKED_OPERAND.search(text),
-        shape_index=bool(_SHAPE_INDEX.search(text)) or not _UNMARKED_SHAPE.search(text),
-        behind_metadata=frozenset(_BEHIND_METADATA.findall(text)),
+        program_shapes=bool(_SIGNATURE.search(program)),
+        every_program_shape=not _NO_SIGNATURE.search(program),
+        operand_index=bool(_OPERAND_INDEX.search(program)) or not _UNMARKED_OPERAND.search(program),
+        shape_index=bool(_SHAPE_INDEX.search(program)) or not _UNMARKED_SHAPE.search(program),
+        behind_metadata=frozenset(_BEHIND_METADATA.findall(program)),
         layout_blanks=not _PACKED_LAYOUT.match(text),
+        mesh_comma=bool(_MESH_COMMA.search(program)),
         header_colon=text.startswith(":", text.find("\n") - 1),
         header_as_read=True,
         gaps=_gaps(found),
-        named_ends=min((m[0].count("\n") - 1 for m in _NAMED_END.finditer(text)), default=None),
-        inline_bodies=bool(_INLINE_BODY.search(text)))
+        named_ends=min((m[0].count("\n") - 1 for m in _NAMED_END.finditer(program)), default=None),
+        inline_bodies=bool(_INLINE_BODY.search(program)))
 
 
 def _gaps(found: re.Match[str]) -> tuple[int, int, int, int]:

@@ -213,7 +213,7 @@ def _statistics(statistics: Statistics) -> str:
 
 
 def _index(index: tuple[int, ...]) -> str:
-    return "{" + ", ".join(map(str, index)) + "}"
+    return f"{{{_numbers(index)}}}"
 
 
 def _aliasing(entries: tuple[Aliasing, ...]) -> str:

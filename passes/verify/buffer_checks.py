@@ -63,11 +63,16 @@ def _pairs(instruction: HloInstruction) -> list[Aliasing]:
     return [p for p in pairs if isinstance(p, Aliasing)]
 
 
+def _same(shape: Shape, other: Shape) -> bool:
+    """Return True if two shapes are equal but for layouts; which sizes are bounds is compared, too."""
+    return shape.compatible(other) and shape.dynamic == other.dynamic
+
+
 def _pin(instruction: HloInstruction) -> str:
     given, shape = [o.shape for o in instruction.operands], instruction.shape
     if len(given) != 1 or not given[0].is_array:
         return f"Pin takes one array, {', '.join(s.text(False) for s in given) or 'nothing'} is given"
-    if not shape.is_buffer or not shape.elements[0].compatible(given[0]):
+    if not shape.is_buffer or not _same(shape.elements[0], given[0]):
         return f"Pin gives {shape.text(False)}; it must be b({given[0].text(False)})"
     return "" if len(_pairs(instruction)) == 1 else "Pin needs one pair in output_to_operand_aliasing"
 
@@ -76,7 +81,7 @@ def _unpin(instruction: HloInstruction) -> str:
     given, shape = [o.shape for o in instruction.operands], instruction.shape
     if len(given) != 1 or not given[0].is_buffer:
         return f"Unpin takes one buffer, {', '.join(s.text(False) for s in given) or 'nothing'} is given"
-    if not shape.is_array or not shape.compatible(given[0].elements[0]):
+    if not shape.is_array or not _same(shape, given[0].elements[0]):
         return f"Unpin gives {shape.text(False)}; it must be {given[0].elements[0].text(False)}"
     return "" if len(_pairs(instruction)) == 1 else "Unpin needs one pair in output_to_operand_aliasing"
 

@@ -61,6 +61,23 @@ STYLED = {
     "2022": PROGRAM.replace("{(f32[2,3]{1,0}, f32[])->", "{(f32[2,3]{1,0},f32[])->"),
     "another order of the header": PROGRAM.replace("is_scheduled=true, ", "").replace(
         "output={true}", "output={true}, is_scheduled=true"),
+    "a mesh with a comma": PROGRAM.replace("parameter(1)\n  %c.1",
+                                           "parameter(1), sharding={mesh['x'=2], []}\n  %c.1"),
+    "a mesh": PROGRAM.replace("parameter(1)\n  %c.1", "parameter(1), sharding={mesh['x'=2] []}\n  %c.1"),
+    "a quoted module": PROGRAM.replace("output={true}", """output={true}, origin_recovery_table={
+  {"a"} : {"b"},
+  "
+    HloModule m, entry_computation_layout={(f32[])->f32[]}
+
+    ENTRY e {
+      x = f32[] parameter(0)
+      ROOT y = f32[] add(f32[] x, f32[] x)
+    }
+
+  "
+}"""),
+    "aliases inside of tuples": PROGRAM.replace("is_scheduled=true",
+                                                "input_output_alias={ {0,0}: (0, {1,0}, may-alias) }"),
     "2017": re.sub(r"HloModule .*", "HloModule jit_f:", PROGRAM),
 }
 
