@@ -224,11 +224,23 @@ def async_update_shape(previous: Shape, *operands: Shape, declared: Shape | None
             f"the operand holds {previous.elements[0].text(False)}, the result {bound.text(False)}")
     before = previous.elements[1]
     require_results("async-update-c2", before, results)
+    require(not previous.compatible(state) or _is_laid_out_as(previous, state), "async-update-c2",
+            f"the operand is {previous}, the result {state}: their layouts differ")
     require(len(bound.elements) - len(previous.elements[0].elements) == len(operands), "async-update-c3",
             f"{len(operands)} operands are given; the result binds "
             f"{len(bound.elements) - len(previous.elements[0].elements)} more than the operand")
     _require_bound("async-update", bound, operands, 3)
     return state
+
+
+def _is_laid_out_as(shape: Shape, other: Shape) -> bool:
+    """Return True if the arrays of two shapes have the same layouts and memories, the default where none is written."""
+    return all(a.minor_to_major == b.minor_to_major and _memory(a) == _memory(b)
+               for (_, a), (_, b) in zip(shape.leaves(), other.leaves(), strict=True) if a.is_array)
+
+
+def _memory(shape: Shape) -> int:
+    return shape.layout.memory_space if shape.layout is not None else 0
 
 
 def _emit_update(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:

@@ -197,7 +197,7 @@ class _Printer:
 
     def _operand(self, index: int, operand: HloInstruction) -> str:
         # XLA marks every fifth operand with its index.
-        mark = f"/*index={index}*/" if index and index % 5 == 0 and self.options.operand_index else ""
+        mark = _mark(index) if self.options.operand_index else ""
         is_shaped = self.options.operand_shapes and operand.shape is not None
         shape = f"{self._shape(operand.shape)} " if is_shaped else ""
         return f"{mark}{shape}{self.percent}{self.name(operand)}"
@@ -240,10 +240,18 @@ class _Printer:
             items = value if isinstance(value, tuple) else (value,)
             names = ", ".join(f"{self.percent}{self.name(i)}" for i in items)
             return names if kind is Kind.COMPUTATION else f"{{{names}}}"
+        if kind is Kind.SHARDING and value.elements and self.options.sharding_index:
+            parts = [f"{_mark(n)}{self._value(name, one)}" for n, one in enumerate(value.elements)]
+            return f"{{{', '.join(parts)}}}"
         text = print_value(kind, value, percent=self.options.percent)
         if self.options.mesh_comma and kind in _SHARDINGS:
             text = _BARE_MESH.sub(r"\g<0>,", text)
         return text if self.options.shape_index or kind not in _SHAPES else _INDEX_COMMENT.sub("", text)
+
+
+def _mark(index: int) -> str:
+    """Return what printers write in front of every fifth item of a list."""
+    return f"/*index={index}*/" if index and index % 5 == 0 else ""
 
 
 def _inline_bodies(module: HloModule) -> frozenset[HloComputation]:

@@ -45,6 +45,8 @@ class PrintOptions:
     every_program_shape: bool = False
     operand_index: bool = True
     shape_index: bool = True
+    #: such marks in shardings of tuples
+    sharding_index: bool = False
     #: attributes that stand behind the metadata
     behind_metadata: frozenset[str] = frozenset()
     #: blanks between the parameters of entry_computation_layout (since 2023), which were counted later
@@ -66,7 +68,7 @@ TODAY = PrintOptions()
 #: the styles that have names
 STYLES = {
     "today": TODAY,
-    "xla": PrintOptions(behind_metadata=frozenset({"backend_config"}), gaps=(2, 3, 2, 2)),
+    "xla": PrintOptions(sharding_index=True, behind_metadata=frozenset({"backend_config"}), gaps=(2, 3, 2, 2)),
     "short": PrintOptions(percent=False, program_shapes=False, operand_index=False, metadata=False),
     "long": PrintOptions(operand_shapes=True),
 }
@@ -86,6 +88,7 @@ _PRINTED = deferred(
 _PRINTERS_HEADER = deferred(lambda: rf"{MODULE_WORD} [^\n]*?, entry_computation_layout=")
 #: two parameters in the header without a blank between them; elements of tuples always have one
 _PACKED_LAYOUT = deferred(lambda: rf"{MODULE_WORD} [^\n]*?, entry_computation_layout=\{{\([^\n]*?[\]}})],[a-z(]")
+_SHARDING_INDEX = deferred(lambda: rf"{terminal('lines', 'INDEX_COMMENT')}\{{")
 _MESH_COMMA = deferred(lambda: r"\bmesh\[[^\]\n]*\], \[")
 _STATEMENT = r"\n  (?:ROOT )?"
 _SIGN = deferred(lambda: rf"{_STATEMENT}(%?)")
@@ -135,6 +138,7 @@ def style_of_text(text: str) -> PrintOptions:
         every_program_shape=not _NO_SIGNATURE.search(program),
         operand_index=bool(_OPERAND_INDEX.search(program)) or not _UNMARKED_OPERAND.search(program),
         shape_index=bool(_SHAPE_INDEX.search(program)) or not _UNMARKED_SHAPE.search(program),
+        sharding_index=bool(_SHARDING_INDEX.search(program)),
         behind_metadata=frozenset(_BEHIND_METADATA.findall(program)),
         layout_blanks=not _PACKED_LAYOUT.match(text),
         mesh_comma=bool(_MESH_COMMA.search(program)),

@@ -79,7 +79,8 @@ def _entry_layout(layout: EntryLayout) -> str:
 
 
 def _slice(dims: tuple[SliceDimension, ...]) -> str:
-    return "{" + ", ".join(f"[{d.start}:{d.limit}{f':{d.stride}' if d.stride != 1 else ''}]" for d in dims) + "}"
+    has_strides = any(d.stride != 1 for d in dims)  # XLA writes all of them, or none
+    return "{" + ", ".join(f"[{d.start}:{d.limit}{f':{d.stride}' if has_strides else ''}]" for d in dims) + "}"
 
 
 def _window(window: Window) -> str:

@@ -63,6 +63,10 @@ STYLED = {
         "output={true}", "output={true}, is_scheduled=true"),
     "a mesh with a comma": PROGRAM.replace("parameter(1)\n  %c.1",
                                            "parameter(1), sharding={mesh['x'=2], []}\n  %c.1"),
+    "marks in a sharding": PROGRAM.replace(
+        "/*index=5*/%q.1)", "/*index=5*/%q.1), sharding={" + "{replicated}, " * 5 + "/*index=5*/{manual}}"),
+    "strides": PROGRAM.replace("  ROOT %r.1", "  %u.1 = f32[1,3]{1,0} slice(%s.1), "
+                               "slice={[0:2:2], [0:3:1]}\n  ROOT %r.1"),
     "a mesh": PROGRAM.replace("parameter(1)\n  %c.1", "parameter(1), sharding={mesh['x'=2] []}\n  %c.1"),
     "a quoted module": PROGRAM.replace("output={true}", """output={true}, origin_recovery_table={
   {"a"} : {"b"},
@@ -131,7 +135,8 @@ def test_the_command_takes_a_style(tmp_path: pathlib.Path, capsys: pytest.Captur
     assert "ROOT add.2 = f32[] add(x.1, y.1)" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", sorted(STYLED.keys() - {"names behind braces"}))  # a smaller one has none
+# A smaller one has no names behind braces, and the slice goes with the others.
+@pytest.mark.parametrize("name", sorted(STYLED.keys() - {"names behind braces", "strides"}))
 def test_a_pass_changes_the_lines_that_it_must(name: str) -> None:
     before, after = STYLED[name].split("\n"), str(dce(hlotool.parse(STYLED[name]))).split("\n")
     changed = [row for row in difflib.ndiff(before, after) if row[0] in "+-"]
