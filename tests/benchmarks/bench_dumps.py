@@ -3,6 +3,7 @@
     python tests/benchmarks/bench_dumps.py                        all tasks on ../shared/corpus
     python tests/benchmarks/bench_dumps.py --tasks lint convert   some of them
     python tests/benchmarks/bench_dumps.py --quick                the samples
+    python tests/benchmarks/bench_dumps.py --memory               memory while reading, in bytes for each of the text
 
 Processor time. `first` is the first text of a process that has met nothing but a module of two instructions; `again`
 is the best of four runs in that process. The peer is XLA's parser (lint, verify, fmt with its printer, diff twice); for
@@ -18,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 
 from bench_convert import back_by_hlotool, back_by_xla, by_hlotool, by_xla, bytecode
@@ -123,6 +125,17 @@ def table_of(task: str, rows: dict[str, dict[str, float]]) -> Table:
     return table
 
 
+def peak(text: str) -> float:
+    """Return the bytes that reading takes at most for each byte of a text whose phrases the process has met."""
+    parse(text)
+    tracemalloc.start()
+    module = parse(text)
+    found = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    del module
+    return found / len(text.encode())
+
+
 def main() -> int:
     """Measure and print one table for each task."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -130,7 +143,12 @@ def main() -> int:
     arguments.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
     arguments.add_argument("--one", choices=TASKS, help=argparse.SUPPRESS)
     arguments.add_argument("--bytecode", action="store_true", help=argparse.SUPPRESS)
+    arguments.add_argument("--memory", action="store_true")
     given = arguments.parse_args()
+    if given.memory:
+        peaks = [peak(text) for _, text in inputs(given.quick)]
+        print(f"worst {max(peaks):.1f}, geometric mean {statistics.geometric_mean(peaks):.1f}, {len(peaks)} dumps")
+        return 0
     if given.bytecode:
         sys.stdout.buffer.write(_back_input(sys.stdin.read()))
         return 0
