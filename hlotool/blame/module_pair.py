@@ -17,6 +17,8 @@ from typing import Any
 from hlotool.blame.corrected_run import CorrectedRun, Expected, Suspect, guilty, repairing
 from hlotool.blame.edit_search import EditSearch, EditSearchResult
 from hlotool.blame.fresh_sets import FreshSet, fresh_sets
+from hlotool.blame.inside_folds import guilty_inside
+from hlotool.blame.nonfinite import FOLDS
 from hlotool.blame.operand_values import OperandValues, operand_values
 from hlotool.blame.places import InstructionPlace, result_maker
 from hlotool.blame.reference_run import UNKNOWN, ReferenceRun, Site, Time, leaf_pairs, path_to, site_of, time_of
@@ -102,8 +104,27 @@ def blame_pair(left: Program, right: Program, arguments: Rows, *, seconds: float
         found = found if found is not None else search.by_values()
         if found is None:
             found = search.by_edits(*wrong)
+        found = _with_inside(found, started + seconds)
     found.seconds = work_time() - started
     return found
+
+
+def _with_inside(found: PairBlame, deadline: float) -> PairBlame:
+    """Return a finding with the instruction in a guilty fold's computation in its place, where one is proven guilty."""
+    place = found.place
+    if place is None or place.instruction.opcode not in FOLDS or found.proven_on is None:
+        return found
+
+    def named(one: Program, other: Program, rows: Rows) -> HloInstruction | None:
+        guilty = blame_pair(one, other, rows, seconds=max(1.0, deadline - work_time()))
+        return guilty.place.instruction if guilty is not None and guilty.place is not None else None
+
+    inside = guilty_inside(*found.proven_on, named)
+    if inside is None:
+        return found
+    computation, instruction = inside
+    path = (*place.path, RunningCall(place.instruction, computation, 0))
+    return replace(found, place=InstructionPlace(place.module, instruction, path), partner=None)
 
 
 def _first_wrong(evidence: Evidence, given: list[list[Array]]) -> tuple[int, int, Judgement] | None:

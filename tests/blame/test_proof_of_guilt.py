@@ -151,6 +151,70 @@ def test_no_instruction_of_a_sound_rewrite_is_named(name: str) -> None:
     assert found is None or found.place is None
 
 
+LEAST = """HloModule m
+least { v = f32[] parameter(0)
+  w = f32[] parameter(2)
+  lt = pred[] compare(v, w), direction=LT
+  ne = pred[] compare(v, v), direction=NE
+  left = pred[] or(lt, ne)
+  eq = pred[] compare(v, w), direction=EQ
+  i = s32[] parameter(1)
+  j = s32[] parameter(3)
+  first = pred[] compare(i, j), direction=LT
+  tie = pred[] and(eq, first)
+  which = pred[] or(left, tie)
+  x = f32[] select(left, v, w)
+  k = s32[] select(which, i, j)
+  ROOT t = (f32[], s32[]) tuple(x, k) }
+"""
+ARGUMENT_OF_LEAST = LEAST + """ENTRY e { x = f32[3,5] parameter(0)
+  n = s32[3,5] iota(), iota_dimension=1
+  big = f32[] constant(inf)
+  zero = s32[] constant(0)
+  r = (f32[3], s32[3]) reduce(x, n, big, zero), dimensions={1}, to_apply=least
+  ROOT g = s32[3] get-tuple-element(r), index=1 }
+"""
+FUSED_LEAST = (LEAST.replace("or(left, tie)", "or(tie, left)").replace("compare(v, w), direction=LT",
+               "compare(w, v), direction=GT") + """fused { y = f32[3,5] parameter(0)
+  m = s32[3,5] iota(), iota_dimension=1
+  inf1 = f32[] constant(inf)
+  nought = s32[] constant(0)
+  ROOT r1 = (f32[3], s32[3]) reduce(y, m, inf1, nought), dimensions={1}, to_apply=least }
+ENTRY e { x1 = f32[3,5] parameter(0)
+  f = (f32[3], s32[3]) fusion(x1), kind=kInput, calls=fused
+  ROOT g1 = s32[3] get-tuple-element(f), index=1 }
+""").replace("HloModule m", "HloModule m, is_scheduled=true")
+
+
+@pytest.mark.parametrize(("old", "new", "guilty"), [
+    ("and(eq, first)", "or(eq, first)", "tie"), ("compare(i, j), direction=LT", "compare(i, j), direction=GT", "first"),
+    ("select(which, i, j)", "select(which, j, i)", "k"), ("reduce(y, m", "reduce(y, m", None)])
+def test_the_instruction_in_a_reducer_is_named(old: str, new: str, guilty: str | None) -> None:
+    left, right = (Program(hlotool.parse(t)) for t in (ARGUMENT_OF_LEAST, FUSED_LEAST.replace(old, new)))
+    rows = [[np.float32([[3, 1, 2, 1, 5], [0, 4, 0, 1, 2], [-1, -3, 2, 2, -3]])]]
+    found = blame_pair(left, right, rows)
+    if guilty is None:
+        assert found is None
+    else:
+        assert found is not None and str(found.place) == f"{guilty} in least, called by r1, called by f"
+        assert pair_record("a", "b", found)["confirmed"] is True
+
+
+def test_a_fold_is_named_where_two_instructions_in_its_reducer_may_be_guilty() -> None:
+    """Another direction, or exchanged operands of the select, mend it."""
+    text = """larger { p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT m = f32[] maximum(p, q) }
+ENTRY e { x = f32[5] parameter(0)
+  c = f32[] constant(0)
+  ROOT r = f32[] reduce(x, c), dimensions={0}, to_apply=larger }
+"""
+    left, right = (Program(hlotool.parse(t)) for t in (text, text.replace(
+        "ROOT m = f32[] maximum(p, q)", "t = pred[] compare(p, q), direction=LE\n  ROOT s = f32[] select(t, p, q)")))
+    found = blame_pair(left, right, [[np.float32([1, 5, 2, 3, 1])]])
+    assert found is not None and (found.place is None or found.place.instruction.name in ("r", "t", "s"))
+
+
 def test_planted_faults_of_every_kind() -> None:
     left = Program(hlotool.parse(LOOP))
     for way in ("same", "renamed"):
