@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from hlotool.diagnostics import Diagnostic, Edit, Fix, Note
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Position, Source, no_collection
+from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Position, Source, no_collection
 from hlotool.text.bodies import BodyReader
 from hlotool.text.definitions import Body
 from hlotool.text.parse import ModuleReader, in_order
@@ -52,7 +52,8 @@ class Reading:
 class Changed:
     """A reading after an edit, with the parts that were read again."""
 
-    computation: HloComputation
+    #: the computation in which the edit is; None where it is in the module's header
+    computation: HloComputation | None
     #: the instructions that say something else than before, or whose operands do
     instructions: list[HloInstruction]
     #: the instructions that are gone
@@ -87,7 +88,8 @@ def reread(reading: Reading, start: int, end: int, text: str) -> Changed | None:
         return None
     with no_collection():
         reading.is_plain = False
-        changed = _Change(reading, start, end, text).made()
+        change = _Change(reading, start, end, text)
+        changed = change.made() or change.made_in_header()
         reading.is_plain = changed is not None
     return changed
 
@@ -100,6 +102,12 @@ class _IncrementalReader(ModuleReader):
         """True if operands or calls were met that have no definition of their own before them."""
         known = self._definitions
         return bool(known.anonymous or known.pending) or known.missing_operands is not None
+
+    def header(self, module: HloModule, at: int) -> int:
+        """Read the header of a module that is there; gives the place behind it."""
+        self.module = self._definitions.module = module
+        module.attributes = Attributes({})
+        return self._header(at)
 
     @property
     def body_reader(self) -> BodyReader:
@@ -173,6 +181,43 @@ class _Change:
         reading.has_predecessors = reading.has_predecessors or _PREDECESSORS in self.text
         return Changed(computation, self.changed, set(self.replaced), *lines, lines_added)
 
+    def made_in_header(self) -> Changed | None:
+        """Read the module's header again, one line, whose change moves all else."""
+        reading, old = self.reading, self.reading.source.text
+        begin, line_end = skip_blank(old, 0), self._header_end()
+        if line_end is None or not begin + len(MODULE_WORD) < self.start <= self.end < line_end \
+                or "\n" in self.text:
+            return None
+        first = reading.source.position(begin).line
+        self.added = len(self.text) - (self.end - self.start)
+        source = reading.source.changed(self.start, self.end, self.text)
+        reader = _IncrementalReader(source)
+        module, old_notes = reading.module, reading.module.notes
+        behind = reader.header(module, begin)
+        line_end += self.added
+        if skip_blank(source.text, behind) != skip_blank(source.text, line_end) \
+                or reader.has_spelled_out or not module.name:
+            return None
+        if (reading.errors or reader.reports.diagnostics) and not old.rstrip().endswith("}"):
+            return None  # what is wrong may be wrong because the text ends in the middle
+        self._move_all(0)
+        reading.source, module.source = source, source
+        reading.errors = sorted([*(d for d in reading.errors if d.line != first),
+                                 *in_order(reader.reports.diagnostics)], key=lambda d: (d.line, d.column))
+        module.notes = [*reader.reports.notes, *(d for d in old_notes if d.line != first)]
+        return Changed(None, [], set(), first, first + 1, 0)
+
+    def _header_end(self) -> int | None:
+        """Return the end of the line that is the module's header; None where it has none, or signs that reach far."""
+        old = self.reading.source.text
+        begin = skip_blank(old, 0)
+        end = old.find("\n", begin)
+        if not old.startswith(MODULE_WORD, begin) or not 0 <= end < len(old):
+            return None
+        before, new = old[begin:end], old[begin:self.start] + self.text + old[self.end:end]
+        signs = (*_FAR_REACHING, "/*", "*/", "//", *"\"'(){}[]")
+        return end if all(before.count(sign) == new.count(sign) for sign in signs) else None
+
     # Where the change is
 
     def _computation(self) -> HloComputation | None:
@@ -225,14 +270,18 @@ class _Change:
         """Give everything behind the change its new place."""
         added, bodies = self.added, self.reading.bodies
         begin, close = bodies[computation]
-        behind = itertools.islice(bodies, list(bodies).index(computation) + 1, None)
-        for other in list(behind):
+        self._move_all(list(bodies).index(computation) + 1)
+        bodies[computation] = begin, close + added
+
+    def _move_all(self, first: int) -> None:
+        """Give the computations from one on their new places."""
+        added, bodies = self.added, self.reading.bodies
+        for other in list(itertools.islice(bodies, first, None)):
             start, end = bodies[other]
             bodies[other] = start + added, end + added
             other.offset += added
             for instruction in itertools.chain(other.instructions, self.reading.failed.get(other, ())):
                 instruction.offset += added
-        bodies[computation] = begin, close + added
 
     def _places(self, instructions: list[HloInstruction], close: int) -> list[int]:
         """Return the start of each statement now, then the end of the body; -1 for those inside of the change."""

@@ -59,6 +59,7 @@ PIECES = [*"abx01(){}[],=%./*\"\n ", "f32[2]", "ROOT ", "add(", "/*", "*/", "//"
 def as_rows(module: HloModule, errors: list[Any]) -> list[Any]:
     """All that a text says, with its places."""
     rows: list[Any] = [(d.code, d.line, d.column, d.end_line, d.end_column, d.message) for d in errors]
+    rows.append((module.name, sorted(map(str, module.attributes.items()))))
     for c in module.computations:
         rows.append((c.name, c.offset, c.root.offset if c.root is not None else None))
         rows += [(i.name, i.opcode, str(i.shape), i.offset, [(o.name, o.offset) for o in i.operands],
@@ -82,12 +83,15 @@ def edit(chance: random.Random, text: str, around: int) -> tuple[int, int, str]:
     return start, min(len(text), start + chance.randrange(1, 9)), chance.choice(PIECES)
 
 
-def followed(text: str, seed: int, sessions: int, keys: int) -> Counter[str]:
-    """Type into a text and compare after each key; gives how often it was followed and how often it was read whole."""
+def followed(text: str, seed: int, sessions: int, keys: int, behind: int | None = None) -> Counter[str]:
+    """Type into a text and compare after each key; gives how often it was followed and how often it was read whole.
+
+    Edits are in front of a place, where one is given.
+    """
     chance, seen = random.Random(seed), Counter[str]()
     for _ in range(sessions):
         reading = read_for_changes(Source(text))
-        around, made = chance.randrange(len(text)), []
+        around, made = chance.randrange(behind or len(text)), []
         for _ in range(keys):
             made.append(edit(chance, reading.source.text, around))
             start, end, piece = made[-1]
@@ -100,6 +104,15 @@ def followed(text: str, seed: int, sessions: int, keys: int) -> Counter[str]:
             assert as_rows(reading.module, reading.errors) == as_rows(module, errors), made
             seen["followed with errors" if errors else "followed"] += 1
     return seen
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_header_is_followed(seed: int) -> None:
+    header = ("HloModule followed, is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias) }, /* one */ "
+              "entry_computation_layout={(f32[4,8]{1,0}, s32[])->(f32[4]{0}, s32[])}, frontend_attributes={a=\"b\"}")
+    text = header + TEXT[TEXT.index("\n"):]
+    seen = followed(text, seed, sessions=200, keys=6, behind=len(header) - 20)
+    assert seen["followed with errors"] > 20 and seen["followed"] > 20
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -42,6 +42,9 @@ class Places:
     def place(self, at: Position) -> lsp.Position:
         """Return the client's position of a line and column; what has no place stands at the start."""
         given = lsp.Position(max(0, min(at.line, len(self.lines)) - 1), max(0, at.column - 1))
+        line = self.lines[given.line] if self.lines else ""
+        if line.isascii():  # of a line of 100,000 characters the units are not counted one by one
+            return lsp.Position(given.line, min(given.character, len(line)))
         return self.codec.position_to_client_units(self.lines, given)
 
     def range(self, start: Position, end: Position) -> lsp.Range:

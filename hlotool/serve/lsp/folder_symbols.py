@@ -17,7 +17,7 @@ from hlotool.diagnostics import visible
 from hlotool.text.folder_files import files_below, found_in, open_regular
 
 #: answers, files, and bytes of all files
-MOST_SYMBOLS, MOST_FILES, MOST_BYTES = 300, 2000, 256_000_000
+MOST_SYMBOLS, MOST_FILES, MOST_BYTES = 300, 5000, 256_000_000
 #: files whose text is kept for the next letter that is typed
 _KEPT = 64
 #: files that are listed, to tell how many were not looked at

@@ -42,9 +42,10 @@ class Following:
     def follow(self, changed: Changed) -> None:
         """Note a change that the module has made already."""
         self._settled = None
-        instructions, gone = self._stale.setdefault(changed.computation, (set(), []))
-        instructions.update(changed.instructions)
-        gone += changed.gone
+        if changed.computation is not None:
+            instructions, gone = self._stale.setdefault(changed.computation, (set(), []))
+            instructions.update(changed.instructions)
+            gone += changed.gone
         source = self._part.source
         first, behind = changed.first, changed.behind
         lines = {source.position(i.offset).line for i in changed.instructions}

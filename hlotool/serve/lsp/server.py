@@ -137,6 +137,22 @@ class HloServer(LanguageServer):
             raise JsonRpcInvalidParams("the document is not open")
         return text
 
+    async def ask(self, uri: str, answer: Callable[..., Answer], *rest: Any) -> Answer:
+        """Return an answer about an open text."""
+        document = await self.read_document(uri)
+        return answer(document, self.places(document, uri), *rest)
+
+    async def ask_aside(self, uri: str, answer: Callable[..., Answer], *rest: Any) -> Answer:
+        """Return the same, found while the server listens. Raises JsonRpcException if the text was changed."""
+        document = await self.read_document(uri)
+        try:
+            found: Answer = await in_background(answer, document, self.places(document, uri), *rest)
+        except Exception:
+            self.demand(uri, document)
+            raise
+        self.demand(uri, document)
+        return found
+
     def places(self, document: Document, uri: str) -> Places:
         return Places(document, self.workspace.position_codec, uri)
 
@@ -340,6 +356,8 @@ def make_server() -> HloServer:
     server = HloServer()
     _follow_texts(server)
     _answer_questions(server)
+    _answer_overviews(server)
+    _answer_calls(server)
     _answer_changes(server)
     return server
 
@@ -373,73 +391,49 @@ def _follow_texts(server: HloServer) -> None:
 
 
 def _answer_questions(server: HloServer) -> None:
-    async def asked(uri: str, answer: Callable[..., Answer], *rest: Any) -> Answer:
-        document = await server.read_document(uri)
-        return answer(document, server.places(document, uri), *rest)
-
-    async def asked_aside(uri: str, answer: Callable[..., Answer], *rest: Any) -> Answer:
-        document = await server.read_document(uri)
-        try:
-            found: Answer = await in_background(answer, document, server.places(document, uri), *rest)
-        except Exception:
-            server.demand(uri, document)
-            raise
-        server.demand(uri, document)
-        return found
-
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     async def hover(given: lsp.HoverParams) -> lsp.Hover | None:
-        return await asked(given.text_document.uri, _hover, given.position)
+        return await server.ask(given.text_document.uri, _hover, given.position)
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     async def definition(given: lsp.DefinitionParams) -> lsp.Location | None:
-        return await asked(given.text_document.uri, features.definition, given.position)
+        return await server.ask(given.text_document.uri, features.definition, given.position)
 
     @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
     async def references(given: lsp.ReferenceParams) -> list[lsp.Location]:
-        return await asked(given.text_document.uri, features.references, given.position,
+        return await server.ask(given.text_document.uri, features.references, given.position,
                            given.context.include_declaration)
 
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
     async def highlights(given: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
-        return await asked(given.text_document.uri, features.highlights, given.position)
-
-    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    async def outline(given: lsp.DocumentSymbolParams) -> Ready | list[lsp.DocumentSymbol]:
-        return await asked_aside(given.text_document.uri, _outline)
-
-    @server.feature(lsp.TEXT_DOCUMENT_FOLDING_RANGE)
-    async def folds(given: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
-        return await asked_aside(given.text_document.uri, _folds)
-
-    @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
-    async def tokens(given: lsp.SemanticTokensParams) -> lsp.SemanticTokens | None:
-        return await asked_aside(given.text_document.uri, semantic_tokens)
-
-    @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, LEGEND)
-    async def tokens_of_range(given: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens | None:
-        return await asked_aside(given.text_document.uri, semantic_tokens, given.range)
+        return await server.ask(given.text_document.uri, features.highlights, given.position)
 
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(
         trigger_characters=[" ", "(", "%", "=", "{", "'", ","]))
     async def complete(given: lsp.CompletionParams) -> Offer:
-        return await asked(given.text_document.uri, completion, given.position)
+        return await server.ask(given.text_document.uri, completion, given.position)
+
+
+def _answer_overviews(server: HloServer) -> None:
+    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    async def outline(given: lsp.DocumentSymbolParams) -> Ready | list[lsp.DocumentSymbol]:
+        return await server.ask_aside(given.text_document.uri, _outline)
+
+    @server.feature(lsp.TEXT_DOCUMENT_FOLDING_RANGE)
+    async def folds(given: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
+        return await server.ask_aside(given.text_document.uri, _folds)
+
+    @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
+    async def tokens(given: lsp.SemanticTokensParams) -> lsp.SemanticTokens | None:
+        return await server.ask_aside(given.text_document.uri, semantic_tokens)
+
+    @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, LEGEND)
+    async def tokens_of_range(given: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens | None:
+        return await server.ask_aside(given.text_document.uri, semantic_tokens, given.range)
 
     @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
     async def inlay_hints(given: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-        return await asked_aside(given.text_document.uri, hints, given.range, server.hint_style)
-
-    @server.feature(lsp.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
-    async def calls_here(given: lsp.CallHierarchyPrepareParams) -> list[lsp.CallHierarchyItem]:
-        return await asked(given.text_document.uri, called_here, given.position)
-
-    @server.feature(lsp.CALL_HIERARCHY_INCOMING_CALLS)
-    async def callers(given: lsp.CallHierarchyIncomingCallsParams) -> list[lsp.CallHierarchyIncomingCall]:
-        return await asked(given.item.uri, incoming, given.item)
-
-    @server.feature(lsp.CALL_HIERARCHY_OUTGOING_CALLS)
-    async def callees(given: lsp.CallHierarchyOutgoingCallsParams) -> list[lsp.CallHierarchyOutgoingCall]:
-        return await asked_aside(given.item.uri, outgoing, given.item)
+        return await server.ask_aside(given.text_document.uri, hints, given.range, server.hint_style)
 
     @server.feature(lsp.WORKSPACE_SYMBOL)
     async def symbols_of_folders(given: lsp.WorkspaceSymbolParams) -> list[lsp.WorkspaceSymbol]:
@@ -448,6 +442,20 @@ def _answer_questions(server: HloServer) -> None:
             server.window_log_message(lsp.LogMessageParams(
                 lsp.MessageType.Info, f"{left:,} files of the folder were not searched for {given.query!r}"))
         return list(found)
+
+
+def _answer_calls(server: HloServer) -> None:
+    @server.feature(lsp.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
+    async def calls_here(given: lsp.CallHierarchyPrepareParams) -> list[lsp.CallHierarchyItem]:
+        return await server.ask(given.text_document.uri, called_here, given.position)
+
+    @server.feature(lsp.CALL_HIERARCHY_INCOMING_CALLS)
+    async def callers(given: lsp.CallHierarchyIncomingCallsParams) -> list[lsp.CallHierarchyIncomingCall]:
+        return await server.ask(given.item.uri, incoming, given.item)
+
+    @server.feature(lsp.CALL_HIERARCHY_OUTGOING_CALLS)
+    async def callees(given: lsp.CallHierarchyOutgoingCallsParams) -> list[lsp.CallHierarchyOutgoingCall]:
+        return await server.ask_aside(given.item.uri, outgoing, given.item)
 
 
 def _hover(document: Document, places: Places, at: lsp.Position) -> lsp.Hover | None:
