@@ -38,6 +38,7 @@ def _homes() -> Mapping[str, str]:
         "dce": "hlotool.passes.dce",
         "legalize": "hlotool.passes.legalize.legalizer",
         **{name.replace("_", "-"): f"hlotool.passes.lift.{name}" for name in library_files()},
+        "shrink-mesh": "hlotool.passes.shrink_mesh",
         "outline-fusions": "hlotool.passes.lift.fusion_calls",
         "outline-random-state": "hlotool.passes.lift.random_state_calls",
     }

@@ -88,6 +88,8 @@ RECOVERY = define("V269", "bad-recovery-module", "a module quoted in origin_reco
 
 BITCAST_SIZE = define("V270", "bitcast-size", "a bitcast to another number of bytes, which is no value", CHECKS)
 
+NOT_SHRUNK = define("V271", "mesh-not-shrunk", "no axis of the mesh of devices only repeats what the others do")
+
 #: codes of findings that leave the module usable
 WARNINGS = frozenset({DYNAMIC_FLAGS, ELIDED, FFT_LENGTH, FUSED_UNUSED, SHARED_NAME, MODULE_NAME, ORIGIN, BITCAST_SIZE})
 

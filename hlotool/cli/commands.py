@@ -14,6 +14,7 @@ GROUPS = {
         "fmt": "print modules in one format",
         "convert": "HLO to StableHLO, StableHLO to HLO",
         "opt": "run passes over modules: legalise old forms, remove what is dead",
+        "shrink": "a partitioned program for fewer devices, if axes only repeat",
         "py": "print modules as Python code that builds them, or as JAX code",
     },
     "run and judge": {

@@ -5,6 +5,7 @@
 
 Steps follow each other, those that cut much first, and again from the beginning as long as one of them gets somewhere:
 
+    devices        axes of a mesh along which the program only repeats itself
     promoted       a called computation becomes the entry, on the arguments of one of its calls
     results, cut   of the entry: windows by delta debugging, chunks, then single instructions
     inlined        calls, fusions, branches; loops run once
@@ -34,6 +35,7 @@ from hlotool.reduction.argument_values import simplify_arguments
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.codes import NOT_SHOWN
 from hlotool.reduction.cutting import cut_called, cut_entry, cut_results, promote
+from hlotool.reduction.fewer_devices import leave_out_devices
 from hlotool.reduction.flattening import flatten, narrow_loops
 from hlotool.reduction.guilty_operation import cut_guilty
 from hlotool.reduction.guilty_pass import GuiltyPass
@@ -312,6 +314,7 @@ def _rounds(work: SearchState) -> None:
         _pair_rounds(work)
         return
     strip(work)
+    leave_out_devices(work)
     for _ in range(_ROUNDS):
         before = work.best
         promote(work)
