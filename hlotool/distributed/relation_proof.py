@@ -140,7 +140,8 @@ class _Proof:
         wanted = tile_of(self.relations, whole, placement, part.dims)
         sizes = np.asarray(part.dims, np.int64)
         places = np.asarray(placement.places, np.int64).reshape(len(placement.places), len(sizes))
-        inside = np.clip(np.asarray(shape.dims, np.int64) - places * sizes, 0, sizes)
+        inside = np.clip(np.asarray(shape.dims, np.int64) - places * sizes, 0, sizes) if part.dims else np.ones(
+            (1, 1), np.int64)
         return all(self._are_alike(a, b, inside) for a in self.relations.pieces_of(wanted)
                    for b in self.relations.pieces_of(part))
 
@@ -159,8 +160,9 @@ class _Proof:
         count = len(live)
         shift = np.broadcast_to(one.offsets.array - other.offsets.array, (count, len(one.rows)))
         # the difference of both places is affine: it vanishes in a box if it does at a corner and grows along no side
-        at_low = shift + np.broadcast_to(low, (count, len(one.dims))) @ differs.T
-        grows = (np.broadcast_to(high - low, (count, len(one.dims))) > 1).astype(np.int64) @ np.abs(differs).T
+        rank = len(one.dims)
+        at_low = shift + np.broadcast_to(low, (count, low.shape[1]))[:, :rank] @ differs.T
+        grows = (np.broadcast_to(high - low, (count, low.shape[1])) > 1)[:, :rank].astype(np.int64) @ np.abs(differs).T
         return bool((at_low[live] == 0).all() and (grows[live] == 0).all())
 
     # where it stopped

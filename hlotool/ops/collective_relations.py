@@ -9,7 +9,7 @@ from hlotool.ir import DTYPES, HloInstruction
 from hlotool.ir.arrays import Array, np
 from hlotool.ops.collective import device_groups, device_pairs
 from hlotool.ops.relation_rules import IDEMPOTENT, array_of, fold_of, one_view
-from hlotool.ops.relations import Intervals, NotCarried, Piece, Pieces, Relations, Value, View, is_neutral
+from hlotool.ops.relations import Intervals, NotCarried, Piece, Pieces, Relations, Value, View, is_neutral, sizes_of
 
 #: members of a group, regions of which are listed where they do not follow a rule
 _MOST_MEMBERS = 64
@@ -117,8 +117,8 @@ def _of_one_member(relations: Relations, opcode: str, value: Pieces, groups: Arr
         raise NotCarried("parts of several values are added")
     (piece,) = views
     live = np.broadcast_to(relations.live(piece), relations.devices)
-    is_full = np.broadcast_to(((piece.low.array <= 0) & (piece.high.array >= np.asarray(value.dims))).all(axis=1),
-                              relations.devices)
+    sizes = np.asarray(sizes_of(value.dims), np.int64)
+    is_full = np.broadcast_to(((piece.low.array <= 0) & (piece.high.array >= sizes)).all(axis=1), relations.devices)
     if not is_full[live].all() or not (live[groups].sum(axis=1) == 1).all():
         raise NotCarried("the members of a group do not have one value between them")
     giver = groups[np.arange(len(groups)), np.argmax(live[groups], axis=1)]
@@ -276,18 +276,15 @@ def _permuted(relations: Relations, instruction: HloInstruction, operands: Seque
     found = []
     for piece in relations.pieces_of(value):
         low, high = (_all_rows(relations, t.array)[source].copy() for t in (piece.low, piece.high))
-        if dims:
-            high[~receives] = 0
-        elif not receives.all():
-            raise NotCarried("some devices receive nothing of a scalar")
+        high[~receives] = 0
         offsets = relations.table(_all_rows(relations, piece.view.offsets.array)[source])
         found.append(Piece(relations.table(low), relations.table(high),
                            View(piece.view.term, piece.view.rows, offsets, dims)))
     if not receives.all():
         kind = value.element_type
         zero = relations.constant(kind, np.zeros((), DTYPES[kind].numpy), dims)
-        low = np.zeros((relations.devices, len(dims)), np.int64)
-        high = np.where(receives[:, None], 0, np.asarray(dims, np.int64))
+        low = np.zeros((relations.devices, len(sizes_of(dims))), np.int64)
+        high = np.where(receives[:, None], 0, np.asarray(sizes_of(dims), np.int64))
         found.append(Piece(relations.table(low), relations.table(high), zero))
     return relations.pieces(found, dims)
 

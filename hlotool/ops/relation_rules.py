@@ -16,7 +16,7 @@ from hlotool.ir import DTYPES, HloComputation, HloInstruction, Literal, ReplicaG
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import index_maps
 from hlotool.ops.index_maps import Folded, IndexMap, Mapped, Sized, whole
-from hlotool.ops.relations import NotCarried, Piece, Pieces, Read, Relations, Rows, Value, View
+from hlotool.ops.relations import NotCarried, Piece, Pieces, Read, Relations, Rows, Value, View, sizes_of
 from hlotool.ops.table import OPS
 
 #: what carries relations through an operation
@@ -164,8 +164,9 @@ def _padded(relations: Relations, instruction: HloInstruction, label: Hashable, 
 def region_of(view: View) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]] | None:
     """Return the indices of a padded view that are within its windows, device by device; None: they are no region."""
     windows: Any = view.term.key[2]
-    low = np.zeros((len(view.offsets.array), len(view.dims)), np.int64)
-    high = np.broadcast_to(np.asarray(view.dims, np.int64), low.shape).copy()
+    sizes = np.asarray(sizes_of(view.dims), np.int64)
+    low = np.zeros((len(view.offsets.array), len(sizes)), np.int64)
+    high = np.broadcast_to(sizes, low.shape).copy()
     for t, (begin, end) in enumerate(windows):
         if (begin, end) == (None, None):
             continue
@@ -254,8 +255,9 @@ def _told(relations: Relations, regions: Sequence[tuple[Array, Array, bool]], di
     """Return an array of true and false in regions: ranges along a dimension, or all of it where there is none."""
     found = []
     for low, high, is_true in regions:
-        lows = np.zeros((len(low), max(1, len(dims))), np.int64)
-        highs = np.broadcast_to(np.asarray(dims or (1,), np.int64), lows.shape).copy()
+        sizes = np.asarray(sizes_of(dims), np.int64)
+        lows = np.zeros((len(low), len(sizes)), np.int64)
+        highs = np.broadcast_to(sizes, lows.shape).copy()
         if along is None:
             highs[:, 0] = np.where(high > low, highs[:, 0], 0)
         else:
@@ -468,6 +470,8 @@ def _placed(relations: Relations, value: View | Pieces, starts: Array, around: V
             ) -> View | Pieces:
     """Return an array in which one stands at each device's place, with another one around it."""
     rank = len(dims)
+    if not rank:
+        return value
     low = np.clip(starts, 0, np.asarray(dims, np.int64))
     high = np.clip(starts + np.asarray(value.dims, np.int64), low, np.asarray(dims, np.int64))
     units = tuple(tuple(int(a == b) for b in range(rank)) for a in range(rank))

@@ -91,7 +91,7 @@ class View:
 
 @dataclass(frozen=True)
 class Piece:
-    """A region of each device's array, which may be empty, and the view of it."""
+    """A region of each device's array, which may be empty, and the view of it; `sizes_of` tells its columns."""
 
     low: Table
     high: Table
@@ -254,16 +254,15 @@ class Relations:
     def _moved_piece(self, piece: Piece, matrix: Sequence[Sequence[int]], offsets: Array, dims: Sequence[int]) -> Piece:
         shifts = np.asarray(offsets, np.int64).reshape(len(offsets), len(piece.view.dims))
         count = max(len(shifts), len(piece.low.array), len(piece.high.array))
-        low = np.zeros((count, len(dims)), np.int64)
-        high = np.broadcast_to(np.asarray(dims, np.int64), (count, len(dims))).copy()
-        for k, row in enumerate(matrix):
+        low = np.zeros((count, len(sizes_of(dims))), np.int64)
+        high = np.broadcast_to(np.asarray(sizes_of(dims), np.int64), low.shape).copy()
+        for k, row in enumerate(matrix or ((),)):
             used = [d for d, c in enumerate(row) if c]
-            start, stop = (t.array[:, k] - shifts[:, k] for t in (piece.low, piece.high))
+            shift = shifts[:, k] if matrix else 0
+            start, stop = (t.array[:, k] - shift for t in (piece.low, piece.high))
             if len(used) > 1:
                 raise NotCarried("a region would no longer be a range of indices")
             if not used:
-                if not len(dims):
-                    raise NotCarried("a region of a scalar")
                 high[:, 0] = np.where((start <= 0) & (stop > 0), high[:, 0], 0)
                 continue
             (d,), c = used, row[used[0]]
@@ -275,7 +274,8 @@ class Relations:
 
     def whole_piece(self, view: View) -> Piece:
         """Return a view as the one region that it is."""
-        return Piece(self.same((0,) * len(view.dims)), self.same(view.dims), view)
+        sizes = sizes_of(view.dims)
+        return Piece(self.same((0,) * len(sizes)), self.same(sizes), view)
 
     def pieces_of(self, value: View | Pieces) -> tuple[Piece, ...]:
         """Return the regions of an array."""
@@ -305,7 +305,7 @@ class Relations:
         return self._padded(left, dims) or Pieces(tuple(left), tuple(dims))
 
     def _is_full(self, piece: Piece, dims: Sequence[int]) -> bool:
-        return bool((piece.low.array <= 0).all() and (piece.high.array >= np.asarray(dims)).all())
+        return bool((piece.low.array <= 0).all() and (piece.high.array >= np.asarray(sizes_of(dims))).all())
 
     def _merged(self, a: Piece, b: Piece) -> Piece | None:
         if a.view.term is not b.view.term:
@@ -402,8 +402,9 @@ class Relations:
     def _is_region(self, view: View, windows: Sequence[Bounds], low: Array, high: Array) -> bool:
         """Return True if the indices of a region are those whose places are within windows, on each device."""
         count = max(len(low), len(high), len(view.offsets.array))
-        own_low = np.zeros((count, len(view.dims)), np.int64)
-        own_high = np.broadcast_to(np.asarray(view.dims, np.int64), own_low.shape).copy()
+        sizes = np.asarray(sizes_of(view.dims), np.int64)
+        own_low = np.zeros((count, len(sizes)), np.int64)
+        own_high = np.broadcast_to(sizes, own_low.shape).copy()
         nowhere = np.zeros(count, bool)
         for t, (begin, end) in enumerate(windows):
             used = [k for k, c in enumerate(view.rows[t]) if c]
@@ -418,7 +419,7 @@ class Relations:
                 own_high[:, k] = np.minimum(own_high[:, k], end - place)
         own_live = (own_low < own_high).all(axis=1) & ~nowhere
         low = np.broadcast_to(np.maximum(low, 0), own_low.shape)
-        high = np.broadcast_to(np.minimum(high, view.dims), own_low.shape)
+        high = np.broadcast_to(np.minimum(high, sizes), own_low.shape)
         live = np.asarray((low < high).all(axis=1))
         return bool((own_live == live).all() and (own_low == low)[live].all() and (own_high == high)[live].all())
 
@@ -606,6 +607,11 @@ class Relations:
         for direction, positions in patterns.items():
             body = self.summed(kind, body, direction, positions, False)
         return body if term.key[4] == 1 else self._fold(kind, body, {}, term.key[4], False)
+
+
+def sizes_of(dims: Sequence[int]) -> tuple[int, ...]:
+    """Return the sizes along which regions are told: those of an array's dimensions, and 1 of a scalar."""
+    return tuple(dims) or (1,)
 
 
 def is_neutral(kind: Any, fill: Array) -> bool:

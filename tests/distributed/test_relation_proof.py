@@ -57,6 +57,14 @@ PAIRS = {
         "  h = f32[1,4] collective-permute(e), channel_id=1, source_target_pairs={{0,1},{1,2},{2,3}}"
         "  f = f32[1,4] slice(x), slice={[0:1], [0:4]}  l = f32[2,4] concatenate(h, f), dimensions={0}"
         "  ROOT r = f32[2,4] subtract(x, l)"),
+    "what the last device has": (
+        f"x = f32[8,3] parameter(0), {ROWS}  l = f32[2,3] slice(x), slice={{[6:8], [0:3]}}"
+        "  ROOT r = f32[2,3] negate(l), sharding={replicated}",
+        "x = f32[2,3] parameter(0)  i = u32[] partition-id()  n = u32[] constant(3)"
+        "  q = pred[] compare(i, n), direction=EQ  b = pred[2,3] broadcast(q), dimensions={}  z = f32[] constant(0)"
+        "  y = f32[2,3] broadcast(z), dimensions={}  s = f32[2,3] select(b, x, y)"
+        "  a = f32[2,3] all-reduce(s), channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true, "
+        "to_apply=add  ROOT r = f32[2,3] negate(a)"),
     "largest of what was gathered": (
         f"x = f32[8,4] parameter(0), {ROWS}  z = f32[] constant(-inf)"
         "  ROOT r = f32[4] reduce(x, z), dimensions={0}, to_apply=max, sharding={replicated}",
@@ -133,6 +141,9 @@ def test_right_parts_are_proved(name: str) -> None:
     ("product of uneven parts", "constant(6)", "constant(5)"),
     ("rows become columns", "{{0,1,2,3}}", "{{0,1,3,2}}"),
     ("rows become columns", "transpose(a), dimensions={1,0,2}", "reshape(a)"),
+    ("what the last device has", "constant(0)", "constant(1)"),
+    ("what the last device has", "constant(3)", "constant(2)"),
+    ("what the last device has", "select(b, x, y)", "select(b, y, x)"),
     ("neighbours", "{{0,1},{1,2},{2,3}}", "{{0,1},{1,2},{2,3},{3,0}}"),
     ("neighbours", "{{0,1},{1,2},{2,3}}", "{{1,0},{2,1},{3,2}}"),
     ("neighbours", "slice={[1:2]", "slice={[0:1]")])
