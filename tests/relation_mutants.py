@@ -192,7 +192,9 @@ def mutants(text: str, seed: int, count: int) -> Iterator[tuple[str, HloModule]]
         tries += 1
         module = hlotool.parse(text)
         edit = chance.choice(EDITS)
-        instruction = chance.choice([i for i in module.instructions() if i.opcode in OPS])
+        callers = module.callers()
+        instruction = chance.choice([i for c in module.computations if callers[c] or c is module.entry
+                                     for i in c.instructions if i.opcode in OPS])
         if not edit(instruction, module, chance):
             continue
         if any(d.severity == "error" for d in hlotool.verify(module)):

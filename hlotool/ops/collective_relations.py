@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hlotool.ir import DTYPES, HloInstruction
 from hlotool.ir.arrays import Array, np
 from hlotool.ops.collective import device_groups, device_pairs
-from hlotool.ops.relation_rules import IDEMPOTENT, array_of, fold_of, one_view
+from hlotool.ops.relation_rules import IDEMPOTENT, array_of, fold_of, join_two, one_view
 from hlotool.ops.relations import Intervals, NotCarried, Piece, Pieces, Relations, Value, View, is_neutral, sizes_of
 
 #: members of a group, regions of which are listed where they do not follow a rule
@@ -140,33 +140,31 @@ def all_gather(relations: Relations, instruction: HloInstruction, operands: Sequ
 
 
 def _gathered(relations: Relations, value: View | Pieces, groups: Array, along: int, dims: Sequence[int]) -> Value:
-    size = value.dims[along]
-    if isinstance(value, View):
-        step = _step(relations, value, groups, along)
-        if step is not None:
-            offsets = np.zeros((relations.devices, len(value.rows)), np.int64)
-            offsets[groups] = _all_rows(relations, value.offsets.array)[groups[:, 0]][:, None]
-            return relations.view(value.term, _with_column(value, along, step), relations.table(offsets), dims)
+    if isinstance(value, View) and (made := _put_together(relations, value, groups, along, 0)) is not None:
+        return made
     if groups.shape[1] > _MOST_MEMBERS:
         raise NotCarried("the parts of so many devices do not lie one behind the other")
+    size = value.dims[along]
     return relations.pieces([p for place in range(groups.shape[1])
                              for p in _brought(relations, value, groups, place, along, place * size, dims)], dims)
 
 
-def _step(relations: Relations, view: View, groups: Array, along: int) -> Array | None:
-    """Return what a place grows by with the index along a dimension when members' parts are put together; or None."""
+def _put_together(relations: Relations, view: View, groups: Array, along: int, shift: Array | int) -> View | None:
+    """Return what members of each group have, one behind the other along a dimension; None: they lie on no line.
+
+    `shift` is where the part begins that each device takes of all of them.
+    """
     offsets = _all_rows(relations, view.offsets.array)[groups]
+    step = offsets[0, 1] - offsets[0, 0] if groups.shape[1] > 1 else np.zeros(offsets.shape[2], np.int64)
+    if not (offsets - offsets[:, :1] == np.arange(groups.shape[1])[None, :, None] * step).all():
+        return None
+    table = np.zeros((relations.devices, len(view.rows)), np.int64)
+    table[groups] = offsets[:, :1]
     column = np.asarray([row[along] for row in view.rows], np.int64)
-    size = view.dims[along]
-    if groups.shape[1] == 1:
-        return column
-    step = (offsets[0, 1] - offsets[0, 0]) if size == 1 else column
-    places = np.arange(groups.shape[1])[None, :, None]
-    return step if (offsets - offsets[:, :1] == places * size * step).all() else None
-
-
-def _with_column(view: View, along: int, column: Array) -> tuple[tuple[int, ...], ...]:
-    return tuple((*row[:along], int(c), *row[along + 1:]) for row, c in zip(view.rows, column, strict=True))
+    own = relations.table(table + np.reshape(shift, (-1, 1)) * column)
+    rows = tuple((*row[:along], int(s), *row[along:]) for row, s in zip(view.rows, step, strict=True))
+    dims = (*view.dims[:along], groups.shape[1], *view.dims[along:])
+    return join_two(relations, relations.view(view.term, rows, own, dims), along)
 
 
 def _brought(relations: Relations, value: View | Pieces, groups: Array, place: int, along: int, start: int,
@@ -228,12 +226,8 @@ def all_to_all(relations: Relations, instruction: HloInstruction, operands: Sequ
     if isinstance(value, View):
         block = View(value.term, value.rows, value.offsets, tuple(
             size if d == along else n for d, n in enumerate(dims)))
-        if (step := _step(relations, block, groups, along)) is not None:
-            column = np.asarray([row[along] for row in value.rows], np.int64)
-            offsets = np.zeros((relations.devices, len(value.rows)), np.int64)
-            offsets[groups] = _all_rows(relations, value.offsets.array)[groups[:, 0]][:, None]
-            table = relations.table(offsets + (places * size)[:, None] * column)
-            return relations.view(value.term, _with_column(value, along, step), table, dims)
+        if (made := _put_together(relations, block, groups, along, places * size)) is not None:
+            return made
     if count > _MOST_MEMBERS:
         raise NotCarried("the blocks of so many devices do not lie one behind the other")
     return relations.pieces([p for place in range(count) for p in _brought(

@@ -358,6 +358,8 @@ def _product(relations: Relations, label: Hashable, kind: str, reads: Sequence[R
 def fold_of(computation: HloComputation) -> str:
     """Return the opcode by which a computation of two scalars folds; "" where it does something else, or more."""
     root = computation.root
+    while root.opcode == "copy":
+        root = root.operands[0]
     record = OPS.get(root.opcode)
     is_fold = record is not None and "commutative" in record.flags and record.identity is not None and (
         sorted(o.opcode for o in root.operands) == ["parameter", "parameter"]
@@ -416,7 +418,7 @@ def _joined(relations: Relations, view: View, groups: Sequence[Sequence[int]], t
     at = 0
     for group in groups:
         for _ in group[1:]:
-            view = _join_two(relations, view, at)
+            view = join_two(relations, view, at)
         at += bool(group)
     rows = []
     for row in view.rows:
@@ -425,10 +427,14 @@ def _joined(relations: Relations, view: View, groups: Sequence[Sequence[int]], t
     return relations.view(view.term, tuple(rows), view.offsets, target)
 
 
-def _join_two(relations: Relations, view: View, at: int) -> View:
+def join_two(relations: Relations, view: View, at: int) -> View:
     """Return a view with dimension `at` and the one behind it joined, the first being the major one."""
     size = view.dims[at + 1]
     dims = (*view.dims[:at], view.dims[at] * size, *view.dims[at + 2:])
+    if size == 1 or view.dims[at] == 1:
+        left_out = at + (size == 1)
+        rows = tuple((*row[:left_out], *row[left_out + 1:]) for row in view.rows)
+        return relations.view(view.term, rows, view.offsets, dims)
     if all(row[at] == row[at + 1] * size for row in view.rows):
         rows = tuple((*row[:at], *row[at + 1:]) for row in view.rows)
         return relations.view(view.term, rows, view.offsets, dims)
@@ -438,7 +444,7 @@ def _join_two(relations: Relations, view: View, at: int) -> View:
         c in (0, 1) and d in (0, 1) and sum(map(bool, view.rows[t])) == 1 for t, c, d in used)
     starts = view.offsets.array[:, minors[0][0]] if minors else np.zeros(1, np.int64)
     if not is_plain or (starts != starts[0]).any():
-        raise NotCarried("dimensions are joined of which a device has only a part of the minor one")
+        return _joined_within(relations, view, at, dims)
     major, minor = (side[0][0] if side else None for side in (majors, minors))
     start, term = int(starts[0]), view.term
     gone = {t for t in (major, minor) if t is not None}
@@ -453,6 +459,96 @@ def _join_two(relations: Relations, view: View, at: int) -> View:
     first = view.offsets.array[:, major] * size if major is not None else np.zeros(len(view.offsets.array), np.int64)
     offsets = np.column_stack([view.offsets.array[:, kept], first])
     return relations.view(joined, rows, relations.table(offsets), dims)
+
+
+def _joined_within(relations: Relations, view: View, at: int, dims: tuple[int, ...]) -> View:
+    """Return the same as a term with a coordinate for the joined dimension, where its places are of no one line."""
+    term, size = view.term, view.dims[at + 1]
+    steps = tuple((row[at], row[at + 1]) for row in view.rows)
+    made = relations.term(("joined", term.number, steps, size), term.element_type,
+                          [*(b if s == (0, 0) else (None, None) for b, s in zip(term.domain, steps, strict=True)),
+                           (0, dims[at])], operands=(term,))
+    unit = tuple(int(d == at) for d in range(len(dims)))
+    rows = (*((*row[:at], 0, *row[at + 2:]) for row in view.rows), unit)
+    offsets = np.column_stack([view.offsets.array, np.zeros(len(view.offsets.array), np.int64)])
+    return relations.view(made, rows, relations.table(offsets), dims)
+
+
+def convolution(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    """Fold products of a padded image and a kernel along the kernel's spatial dimensions and the features."""
+    given, rank = instruction.attributes, len(instruction.shape.dims)
+    window = given["window"].dimensions if given.get("window") is not None else ()
+    image, kernel, out = (getattr(given["dim_labels"], n) for n in ("lhs", "rhs", "output"))
+    is_plain = len(operands) == 2 and not given.get("convolution_kind") and len(window) == rank - 2 and all(
+        w.base_dilation == 1 for w in window) and given.get("feature_group_count", 1) == given.get(
+        "batch_group_count", 1) == 1 and len(image) == len(kernel) == len(out) == rank and "?" not in image + kernel
+    if not is_plain:
+        return on_whole_arrays(relations, instruction, operands)
+    lhs, rhs = one_view(operands[0]), one_view(operands[1])
+    lows = [window[int(c)].pad_low if c.isdigit() else 0 for c in image]
+    wide = [n + (window[int(c)].pad_low + window[int(c)].pad_high if c.isdigit() else 0)
+            for n, c in zip(lhs.dims, image, strict=True)]
+    zero = relations.constant(lhs.element_type, np.zeros((), DTYPES[lhs.element_type].numpy), wide)
+    lhs = one_view(_placed(relations, lhs, relations.same(lows).array, zero, wide))
+    # the index: that of the result, then the kernel's spatial dimensions, then the features
+    places = {"out" + c: d for d, c in enumerate(out)} | {f"tap{n}": rank + n for n in range(rank - 2)}
+    dims = (*instruction.shape.dims, *(rhs.dims[kernel.index(str(n))] for n in range(rank - 2)),
+            rhs.dims[kernel.index("i")])
+
+    def row(**steps: int) -> tuple[int, ...]:
+        found = [0] * len(dims)
+        for name, step in steps.items():
+            found[places.get(name, len(dims) - 1)] = step
+        return tuple(found)
+
+    left = [row(features=1) if c == "f" else row(outb=1) if c == "b" else row(
+        **{f"out{c}": window[int(c)].stride, f"tap{c}": window[int(c)].window_dilation}) for c in image]
+    right = [row(features=1) if c == "i" else row(outf=1) if c == "o" else row(
+        **{f"tap{c}": -1 if window[int(c)].reversal else 1}) for c in kernel]
+    starts = [n - 1 if c.isdigit() and window[int(c)].reversal else 0 for n, c in zip(rhs.dims, kernel, strict=True)]
+    kind = instruction.shape.element_type
+    label = ("product of convolution", lhs.element_type, rhs.element_type, given.get("operand_precision"))
+    reads = [Read(one_view(relations.moved(lhs, left, np.zeros((1, rank), np.int64), dims))),
+             Read(one_view(relations.moved(rhs, right, np.asarray([starts], np.int64), dims)))]
+    product = relations.combined(label, kind, reads, dims)
+    return relations.folded(("add", kind), product, range(rank, len(dims)), False)
+
+
+def gather(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    """Gather slices for each index vector; dimensions that slices have as a whole are parallel."""
+    view, indices = one_view(operands[0]), one_view(operands[1])
+    given, shape = instruction.attributes, instruction.shape
+    vector = given["index_vector_dim"]
+    if given.get("operand_batching_dims") or given.get("start_indices_batching_dims") or vector >= len(indices.dims):
+        return on_whole_arrays(relations, instruction, operands)
+    offsets = list(given.get("offset_dims", ()))
+    batch = [d for d in range(shape.rank) if d not in offsets]
+    kept = [d for d in range(len(view.dims)) if d not in given.get("collapsed_slice_dims", ())]
+    whole_dims = {d: o for d, o in zip(kept, offsets, strict=True)
+                  if d not in given["start_index_map"] and given["slice_sizes"][d] == view.dims[d]}
+    parallel = sorted([*batch, *whole_dims.values()])
+    own = [d for d in range(shape.rank) if d not in parallel]
+    rows = [tuple(int(whole_dims.get(d) == p) for p in parallel) for d in range(len(view.dims))]
+    inner = [d for d in range(len(view.dims)) if d not in whole_dims]
+    sizes = [shape.dims[p] for p in parallel]
+    scanned = [d for d in range(len(indices.dims)) if d != vector]
+    reads = [_read_of(relations, view, rows, inner, sizes),
+             _read_of(relations, indices, [tuple(int(d != vector and batch[scanned.index(d)] == p) for p in parallel)
+                                           for d in range(len(indices.dims))], [vector], sizes)]
+    label = ("gather", indices.element_type, tuple(view.dims[d] for d in inner), tuple(
+        given["slice_sizes"][d] for d in inner), tuple(inner.index(d) for d in given["start_index_map"]),
+        tuple(inner.index(d) for d in given.get("collapsed_slice_dims", ())), len(own))
+    made = relations.combined(label, shape.element_type, reads, sizes, [shape.dims[d] for d in own])
+    return _in_order(relations, made, [*parallel, *own])
+
+
+def _read_of(relations: Relations, view: View, rows: Sequence[Sequence[int]], inner: Sequence[int],
+             sizes: Sequence[int]) -> Read:
+    """Return a read of an operand by rows of the parallel dimensions, with some dimensions for itself."""
+    outer = np.asarray(view.rows, np.int64).reshape(len(view.rows), len(view.dims)) @ np.asarray(
+        rows, np.int64).reshape(len(view.dims), len(sizes))
+    own = tuple(tuple(row[d] for d in inner) for row in view.rows)
+    return Read(View(view.term, tuple(tuple(map(int, r)) for r in outer), view.offsets, tuple(sizes)), own)
 
 
 def pad(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:

@@ -65,6 +65,26 @@ PAIRS = {
         "  y = f32[2,3] broadcast(z), dimensions={}  s = f32[2,3] select(b, x, y)"
         "  a = f32[2,3] all-reduce(s), channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true, "
         "to_apply=add  ROOT r = f32[2,3] negate(a)"),
+    "convolution with its neighbours": (
+        "x = f32[1,8,1] parameter(0), sharding={devices=[1,4,1]<=[4]}"
+        "  k = f32[3,1,1] parameter(1), sharding={replicated}"
+        "  ROOT c = f32[1,8,1] convolution(x, k), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, "
+        "sharding={devices=[1,4,1]<=[4]}",
+        "x = f32[1,2,1] parameter(0)  k = f32[3,1,1] parameter(1)"
+        "  e = f32[1,1,1] slice(x), slice={[0:1], [1:2], [0:1]}"
+        "  l = f32[1,1,1] collective-permute(e), channel_id=1, source_target_pairs={{0,1},{1,2},{2,3}}"
+        "  b = f32[1,1,1] slice(x), slice={[0:1], [0:1], [0:1]}"
+        "  r = f32[1,1,1] collective-permute(b), channel_id=2, source_target_pairs={{1,0},{2,1},{3,2}}"
+        "  h = f32[1,4,1] concatenate(l, x, r), dimensions={1}"
+        "  ROOT c = f32[1,2,1] convolution(h, k), window={size=3}, dim_labels=b0f_0io->b0f"),
+    "words looked up": (
+        "w = f32[9,4] parameter(0), sharding={replicated}  i = s32[8] parameter(1), sharding={devices=[4]<=[4]}"
+        "  v = s32[8,1] reshape(i)"
+        "  ROOT g = f32[8,4] gather(w, v), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+        f"index_vector_dim=1, slice_sizes={{1,4}}, {ROWS}",
+        "w = f32[9,4] parameter(0)  i = s32[2] parameter(1)  v = s32[2,1] reshape(i)"
+        "  ROOT g = f32[2,4] gather(w, v), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+        "index_vector_dim=1, slice_sizes={1,4}"),
     "largest of what was gathered": (
         f"x = f32[8,4] parameter(0), {ROWS}  z = f32[] constant(-inf)"
         "  ROOT r = f32[4] reduce(x, z), dimensions={0}, to_apply=max, sharding={replicated}",
@@ -144,6 +164,8 @@ def test_right_parts_are_proved(name: str) -> None:
     ("what the last device has", "constant(0)", "constant(1)"),
     ("what the last device has", "constant(3)", "constant(2)"),
     ("what the last device has", "select(b, x, y)", "select(b, y, x)"),
+    ("convolution with its neighbours", "concatenate(l, x, r)", "concatenate(r, x, l)"),
+    ("convolution with its neighbours", "{{0,1},{1,2},{2,3}}", "{{0,1},{1,2}}"),
     ("neighbours", "{{0,1},{1,2},{2,3}}", "{{0,1},{1,2},{2,3},{3,0}}"),
     ("neighbours", "{{0,1},{1,2},{2,3}}", "{{1,0},{2,1},{3,2}}"),
     ("neighbours", "slice={[1:2]", "slice={[0:1]")])
@@ -234,4 +256,4 @@ def test_no_faulty_program_is_proved() -> None:
         assert case["answer"] == "agree" or not found.is_proved, case["name"]
         right += case["answer"] == "agree"
         proved += found.is_proved
-    assert proved >= 0.7 * right
+    assert proved >= 0.8 * right
