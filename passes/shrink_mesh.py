@@ -32,8 +32,6 @@ from hlotool.passes.codes import NOT_SHRUNK
 _Users: TypeAlias = dict[HloInstruction, list[HloInstruction]]
 #: devices along an axis that are left
 _LEFT = 2
-#: operations that forward a number of a device, or another type of it
-_FORWARDING = frozenset(("copy", "reshape", "convert", "bitcast", "broadcast"))
 
 
 @dataclass(frozen=True)
@@ -152,7 +150,7 @@ def _numbers_of(instruction: HloInstruction, users: _Users, root: HloInstruction
         number = waiting.pop()
         found += [number] if number is root else []
         for user in users.get(number, ()):
-            (waiting if user.opcode in _FORWARDING else found).append(user)
+            (waiting if flow_of(user).keeps_numbers else found).append(user)
     return found
 
 

@@ -18,6 +18,10 @@ from hlotool.ir.arrays import Array, np
 from hlotool.ops import acts
 from hlotool.ops.relation_rules import array_of
 from hlotool.ops.relations import NotCarried, Piece, Pieces, Relations, Term, Value, View
+from hlotool.process import work_time
+
+#: seconds for a proof, unless others are asked for
+TIME_LIMIT = 20.0
 
 
 @dataclass(frozen=True)
@@ -40,10 +44,10 @@ class RelationProof:
         return f"equal on {self.devices:,} devices, for all arguments{order}"
 
 
-def prove_partition(partition: Partition) -> RelationProof:
-    """Return whether all devices' results are proved to be the parts of the whole ones."""
+def prove_partition(partition: Partition, time_limit: float = TIME_LIMIT) -> RelationProof:
+    """Return whether all devices' results are proved to be the parts of the whole ones, within seconds of work."""
     try:
-        return _Proof(partition).made()
+        return _Proof(partition, time_limit).made()
     except NotCarried as error:
         return RelationProof(False, partition.part.partitions, reason=str(error))
 
@@ -70,11 +74,12 @@ def shared_values(partition: Partition) -> list[SharedValue]:
 class _Proof:
     """Two programs whose values are carried to the same terms."""
 
-    def __init__(self, partition: Partition) -> None:
+    def __init__(self, partition: Partition, time_limit: float = TIME_LIMIT) -> None:
         self.partition = partition
+        until = work_time() + time_limit
         self.relations = Relations(partition.part.partitions)
-        self.whole = Walk(self.relations, partition.whole)
-        self.part = Walk(self.relations, partition.part)
+        self.whole = Walk(self.relations, partition.whole, until)
+        self.part = Walk(self.relations, partition.part, until)
         #: kinds and bodies of the folds of the whole program
         self._known_folds: set[tuple[object, tuple[Term, ...]]] = set()
 
@@ -180,6 +185,8 @@ class _Proof:
             seen.add(at)
         if at in self.part.reasons:
             return self._undecided(at, self.part.reasons[at])
+        if not self._is_fold(at):  # what it is made of may be a part of a sum, which nobody completed
+            at = next((o for o in at.operands if self._is_fold(o) and not self._is_known(o, known)), at)
         return self._undecided(at, self._why(at, known))
 
     def _unknown_operand(self, at: HloInstruction, known: set[Term], seen: set[HloInstruction]
@@ -192,6 +199,14 @@ class _Proof:
                     self._is_explained(p.view, known) for p in self.relations.pieces_of(value))):
                 return operand
         return None
+
+    def _is_fold(self, at: HloInstruction) -> bool:
+        value = self.part.values.get(at)
+        return isinstance(value, View) and value.term.kind == "fold"
+
+    def _is_known(self, at: HloInstruction, known: set[Term]) -> bool:
+        value = self.part.values.get(at)
+        return isinstance(value, View) and value.term in known
 
     def _is_explained(self, view: View, known: set[Term]) -> bool:
         term = view.term

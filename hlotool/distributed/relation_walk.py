@@ -17,6 +17,7 @@ from hlotool.ir.arrays import Array, np
 from hlotool.ops import Calls, flow_of
 from hlotool.ops.relation_rules import array_of, carried, meaning, one_view
 from hlotool.ops.relations import NotCarried, Pieces, Read, Relations, Rows, Value, View
+from hlotool.process import work_time
 
 #: times that the tiles of a loop's state are guessed anew
 _MOST_GUESSES = 4
@@ -53,6 +54,8 @@ class Walk:
 
     relations: Relations
     program: Program
+    #: the time of work at which it ends
+    until: float
     #: the values of instructions that are run once, by instruction; of the others the last
     values: dict[HloInstruction, Value | None] = field(default_factory=dict)
     #: why instructions have no value, where their operands have
@@ -74,7 +77,10 @@ class Walk:
         flow = flow_of(instruction)
         if not flow.packs and not flow.enters and any(not _is_known(o) for o in operands):
             return None
+        if work_time() > self.until:
+            raise NotCarried("time is over")
         try:
+            _require_plain(instruction)
             if flow.enters:
                 return self._entered(instruction, flow.calls, operands)
             if instruction.opcode == "custom-call":
@@ -235,6 +241,15 @@ class _Induction:
             term = relations.term(("loop", key, n), shape.element_type, [(None, None)] * shape.rank)
             found.append(relations.view(term, units, relations.table(tiles[n]), shape.dims))
         return tuple(found)
+
+
+def _require_plain(instruction: HloInstruction) -> None:
+    """Raise NotCarried for sizes that are known only when the program runs, and for computations in flight."""
+    if not all(s.is_static for _, s in instruction.shape.leaves() if s.is_array):
+        raise NotCarried("its size is known when it runs")
+    flow = flow_of(instruction)
+    if flow.enters and flow.step is not None:
+        raise NotCarried("a computation in flight")
 
 
 def _is_known(value: Any) -> bool:

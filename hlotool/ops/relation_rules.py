@@ -390,6 +390,14 @@ def reduce(relations: Relations, instruction: HloInstruction, operands: Sequence
 # Movements that are not one read
 
 
+def bitcast(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+    """Return the operand, where layouts change nothing either."""
+    (given,), shape = instruction.operands, instruction.shape
+    if given.shape.without_layout() != shape.without_layout() or given.shape.layout != shape.layout:
+        raise NotCarried("a bitcast by layouts")
+    return operands[0]
+
+
 def reshape(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     """Split dimensions, and join those that are read one behind the other."""
     value, target = array_of(operands[0]), instruction.shape.dims

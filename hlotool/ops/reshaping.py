@@ -244,7 +244,8 @@ def _draw_bitcast(d: Draw) -> None:
 
 
 @op(bitcast_shape, lowering=Lowering(_emit_bitcast, _lift_bitcast, ("mhlo.bitcast",)), source=SPECIFICATION,
-    draw=_draw_bitcast, cost=is_free, flow=Flow(Elements.REARRANGED, (0, 1), is_free=True), flags=("relayouts",))
+    draw=_draw_bitcast, cost=is_free, flow=Flow(Elements.REARRANGED, (0, 1), is_free=True), flags=("relayouts",),
+    sharding=relation_rules.bitcast)
 def bitcast(operand: Array, *, shape: Shape, operand_shapes: tuple[Shape, ...] = ()) -> Array:
     """Read the operand's memory as another shape and layout (the default layout where none is written).
 

@@ -200,6 +200,16 @@ def test_the_place_is_named_at_which_a_sum_is_partial() -> None:
     assert str(found) == ("not decided: at %r, it holds 4 terms of a sum that has 8 terms in the whole program")
 
 
+def test_the_sum_is_named_that_a_later_operation_takes_for_a_whole_one() -> None:
+    whole, part = map(module, PAIRS["sum over devices"])
+    whole = whole.replace("ROOT r =", "r =").replace("sharding={replicated} }", "sharding={replicated}"
+                                                     "  ROOT n = f32[3] negate(r), sharding={replicated} }")
+    part = part.replace("ROOT r =", "r =").replace("to_apply=add }", "to_apply=add  ROOT n = f32[3] negate(r) }")
+    assert proof(whole, part).is_proved
+    found = proof(whole, part.replace("{{0,1,2,3}}", "{{0,1},{2,3}}"))
+    assert str(found) == "not decided: at %r, it holds 4 terms of a sum that has 8 terms in the whole program"
+
+
 def loop(step: str) -> tuple[str, str]:
     """Return a loop of layers over all rows, and over those of each device, whose step may be another one."""
     rows, same = f", {ROWS}", ", sharding={replicated}"
@@ -234,6 +244,20 @@ def test_programs_that_draw_numbers_or_name_no_places_are_not_decided() -> None:
     part = module('x = f32[2,3] parameter(0)  ROOT c = f32[2,3] custom-call(x), custom_call_target="f", '
                   "custom_call_has_side_effect=true")
     assert "exchanges data with the host" in proof(whole, part).reason
+
+
+@pytest.mark.parametrize(("operation", "reason"), [
+    ("bitcast(x)", "a bitcast by layouts"),
+    ("custom-call(x), custom_call_target=\"f\"", "its value is none")])
+def test_what_depends_on_more_than_elements_is_not_carried(operation: str, reason: str) -> None:
+    """A bitcast means what layouts say, and a library's function of a part is none of the whole."""
+    whole = module(f"x = f32[8,4]{{1,0}} parameter(0), {ROWS}  ROOT r = f32[8,4]{{0,1}} {operation}, {ROWS}")
+    part = module(f"x = f32[2,4]{{1,0}} parameter(0)  ROOT r = f32[2,4]{{0,1}} {operation}")
+    assert reason in proof(whole, part).reason
+
+
+def test_a_proof_ends_when_its_time_is_over() -> None:
+    assert prove_partition(partition(*map(module, PAIRS["neighbours"])), -1.0).reason == "time is over"
 
 
 def test_compare_says_what_is_proved() -> None:
