@@ -21,6 +21,7 @@ from hlotool.grammars.notation import (
     read_grammar,
     references,
     source_of,
+    strings_in,
     strings_of,
 )
 from hlotool.grammars.patterns import FLAGS, Alternative, Group, beginning, forms, forms_of, pattern, plain, terminal
@@ -52,6 +53,7 @@ __all__ = [
     "read_grammar",
     "references",
     "source_of",
+    "strings_in",
     "strings_of",
     "terminal",
     "token_word",

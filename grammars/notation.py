@@ -176,18 +176,19 @@ def references(part: Part) -> Iterator[str]:
 
 def strings_of(grammar_name: str, rule: str) -> tuple[str, ...]:
     """Return the quoted strings of a rule, in their order; rules in it are not looked into."""
+    return tuple(strings_in(grammar(grammar_name).rules[rule].part))
 
-    def inside(part: Part) -> Iterator[str]:
-        match part:
-            case Token(name) if name[0] == '"':
-                yield name[1:-1]
-            case Sequence(parts) | Choice(parts):
-                for inner in parts:
-                    yield from inside(inner)
-            case Maybe(inner) | Repeated(inner):
-                yield from inside(inner)
 
-    return tuple(inside(grammar(grammar_name).rules[rule].part))
+def strings_in(part: Part) -> Iterator[str]:
+    """Yield the quoted strings of a part."""
+    match part:
+        case Token(name) if name[0] == '"':
+            yield name[1:-1]
+        case Sequence(parts) | Choice(parts):
+            for inner in parts:
+                yield from strings_in(inner)
+        case Maybe(inner) | Repeated(inner):
+            yield from strings_in(inner)
 
 
 def _is_terminal(name: str) -> bool:

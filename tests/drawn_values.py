@@ -11,7 +11,7 @@ from hlotool.grammars import grammar
 from hlotool.ir import Kind, Shape, kind_of
 from hlotool.ops.contraction import ALGORITHMS
 from hlotool.text import PhraseError, read_value
-from hlotool.text.values_text import _HOW, _WORDS
+from hlotool.text.values_text import _HOW, ATTRIBUTE_WORDS
 
 #: what negated classes of characters are drawn from: also what MLIR's and HLO's texts escape differently
 _SIGNS = "abz09 .,=-_\"'\\{}\té/*"
@@ -43,7 +43,7 @@ class Drawer:
         """A text that the rule of an attribute's kind makes; of words every other one that is known."""
         chance = self.chance
         if (kind := kind_of(name)) in (Kind.WORD, Kind.WORDS) and chance.random() < 0.7:
-            known = (*_WORDS.get(name, ()), *(ALGORITHMS if name == "algorithm" else ())) or ("rng_default",)
+            known = (*ATTRIBUTE_WORDS.get(name, ()), *(ALGORITHMS if name == "algorithm" else ())) or ("rng_default",)
             words = [chance.choice(known) for _ in range(chance.choice([1, 2, 2, 2]))]
             return words[0] if kind is Kind.WORD else "{" + ",".join(words) + "}"
         if kind is Kind.LITERAL:

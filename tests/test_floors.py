@@ -118,7 +118,7 @@ def test_imports_go_down():
     for room, path in FILES:
         for line, module in imports_of(path):
             other = room_of(module)
-            if module == "hlotool" and room in ("cli",):
+            if module == "hlotool" and room in ("cli", "serve", "corpus"):
                 continue  # the version
             if module == "hlotool" or (other and other != room and FLOORS[other] >= FLOORS[room]):
                 wrong.append(f"{path.relative_to(ROOT)}:{line}: {room} imports {module}")

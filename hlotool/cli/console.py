@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: the exit code after Ctrl-C, as shells expect
 INTERRUPTED = 130
 #: letters that open the codes of input that cannot be read: syntax (P), files and protobufs (R), MLIR (X2)
-_UNUSABLE = ("P", "R", "X201", "X207", "X213", "X214", "X215", "E112", "E113", "E114", "E115", "E116",
+_UNUSABLE = ("P", "R", "X201", "X207", "X213", "X214", "X215", "X217", "X218", "E112", "E113", "E114", "E115", "E116",
              "E101", "E107", "E106", "E161")
 
 

@@ -167,11 +167,11 @@ def _modules(given: list[HloModule], wanted: list[Loaded], passes: str) -> tuple
     modules = list(given)
     one, other = wanted
     if one.is_stablehlo != other.is_stablehlo and not any(map(_is_optimised, given)):
-        from hlotool.stablehlo import LiftOptions, from_stablehlo, to_stablehlo
+        from hlotool.stablehlo import LiftOptions, from_stablehlo, to_program
 
         place = int(one.is_stablehlo)
         # Library calls stay, for the other one has them as they are.
-        modules[place] = from_stablehlo(to_stablehlo(modules[place], options=LiftOptions(library=False)))
+        modules[place] = from_stablehlo(to_program(modules[place], options=LiftOptions(library=False)))
     for name in filter(None, (n.strip() for n in passes.split(","))):
         modules = [_passed(m, name) for m in modules]
     return modules[0], modules[1]

@@ -143,14 +143,14 @@ class _Journey:
         """
         from hlotool.passes.equality import NotComparable, gone
         from hlotool.passes.legalize import legalized
-        from hlotool.stablehlo import from_stablehlo, to_stablehlo
+        from hlotool.stablehlo import from_stablehlo, to_program
 
         module = legalized(module)
         try:
             difference = _first_difference(module, back)
             lifted = gone(module, back) if difference else []
             if lifted:
-                again = from_stablehlo(to_stablehlo(back))
+                again = from_stablehlo(to_program(back))
                 difference = _first_difference(back, again)
                 module, back = back, again
         except NotComparable as error:
@@ -273,9 +273,10 @@ def _cannot(stage: str) -> tuple[str, ...]:
 
 def _lift(module: HloModule) -> tuple[Program, bytes]:
     from hlotool.execution import Program
+    from hlotool.stablehlo import has_mlir, program_bytes, to_program
 
     program = Program(module)
-    return program, program.stablehlo
+    return program, program.stablehlo if has_mlir() else program_bytes(to_program(module), portable=True)
 
 
 def _bring_back(code: bytes) -> HloModule:

@@ -166,13 +166,10 @@ def in_worker(work: PartWork, part: RunPart, version: str) -> PartDone:
 
 def _version() -> str:
     """The version of hlotool and of the forms of results."""
-    import importlib.metadata
-
+    from hlotool import __version__
     from hlotool.corpus.result_tables import VERSION
 
-    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-        return f"{importlib.metadata.version('hlotool')} ({VERSION})"
-    return f"unknown ({VERSION})"
+    return f"{__version__} ({VERSION})"
 
 
 def default_processes() -> int:

@@ -19,8 +19,8 @@ ELIDED_ADVICE = ("dump it with XLA_FLAGS=--xla_dump_large_constants; `hlotool co
 class Literal:
     """The value of a constant.
 
-    Array literals hold a NumPy array of the shape's dimensions and type; the parser hands over the text and a
-    reader instead, and the array is made when asked for. Tuple literals hold `elements`. An elided literal
+    Array literals hold a NumPy array of the shape's dimensions and type; the readers hand over a function that makes it
+    when it is asked for, and the text where there is one. Tuple literals hold `elements`. An elided literal
     (`{...}`) has a shape and no values: `is_elided` says so, and `array` raises ValueError.
     """
 
@@ -43,9 +43,9 @@ class Literal:
         if self._array is None:
             if self.is_elided:
                 raise ValueError(f"the values of this {self.shape} constant were elided from the text")
-            if self._reader is None or self.text is None:
+            if self._reader is None:
                 raise ValueError(f"a literal of shape {self.shape} has no array")
-            self._array = self._reader(self.shape, self.text)
+            self._array = self._reader(self.shape, self.text or "")
         return self._array
 
     @property
@@ -69,7 +69,7 @@ class Literal:
                 isinstance(e, Literal) and e.is_whole and e.shape.compatible(s)
                 for e, s in zip(self.elements, self.shape.elements, strict=True))
         if self._reader is not None:
-            return type(self.text) is str
+            return self.text is None or type(self.text) is str
         if not self.shape.is_array:
             return not self.text
         return self.text is None and getattr(self._array, "shape", None) == self.shape.dims

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         write_stablehlo_artifact,
     )
     from hlotool.mlir.builtin_values import (
+        ATTRIBUTES,
         LOCATIONS,
         TYPES,
         UNIT,
@@ -72,57 +73,65 @@ if TYPE_CHECKING:
         UnitAttribute,
         UnknownLocation,
         VectorType,
+        inner_places,
     )
     from hlotool.mlir.byte_cursor import is_bytecode
     from hlotool.mlir.bytecode_reader import Bytecode, Dialect, read_bytecode, read_producer
     from hlotool.mlir.bytecode_writer import write_bytecode
-    from hlotool.mlir.codes import TOO_NEW
+    from hlotool.mlir.codes import NESTED, TOO_NEW
+    from hlotool.mlir.defined_attributes import fields_of_attribute, is_known, make_operation
     from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
     from hlotool.mlir.print_floats import float_bits, float_text, float_value, float_width
     from hlotool.mlir.print_generic import generic_text
     from hlotool.mlir.print_short import short_text
-    from hlotool.mlir.print_values import stored_bytes, value_text
-    from hlotool.mlir.text_program import read_attribute, read_program, read_recovering, read_type
-    from hlotool.mlir.vhlo_codec import Version
+    from hlotool.mlir.print_values import dense_numbers, stored_bytes, value_text
+    from hlotool.mlir.program_structure import structural_mistakes
+    from hlotool.mlir.stablehlo_codec import read_stablehlo_bytecode
+    from hlotool.mlir.text_program import read_attribute, read_location, read_program, read_recovering, read_type
+    from hlotool.mlir.vhlo_codec import Version, words_of
     from hlotool.mlir.vhlo_operations import version_of, version_text
     from hlotool.mlir.vhlo_versions import Requirement, lacking, place_text, requirements
 
 __all__ = [
-    "LOCATIONS", "TOO_NEW", "TYPES", "UNIT", "UNKNOWN", "AnyAttribute", "AnyType", "ArrayAttribute", "Block",
-    "Bracketed", "Bytecode", "CallLocation", "ComplexType", "DenseArrayAttribute", "DenseAttribute",
-    "DenseResourceAttribute", "DenseStringsAttribute", "Dialect", "DialectAttribute", "DialectType",
+    "ATTRIBUTES", "LOCATIONS", "NESTED", "TOO_NEW", "TYPES", "UNIT", "UNKNOWN", "AnyAttribute", "AnyType",
+    "ArrayAttribute", "Block", "Bracketed", "Bytecode", "CallLocation", "ComplexType", "DenseArrayAttribute",
+    "DenseAttribute", "DenseResourceAttribute", "DenseStringsAttribute", "Dialect", "DialectAttribute", "DialectType",
     "DictionaryAttribute", "FileLocation", "FloatAttribute", "FloatType", "FunctionType", "FusedLocation",
-    "IndexType", "IntegerAttribute", "IntegerType", "Location", "MemRefType", "NameLocation", "NoneType",
-    "Operation", "Region", "Requirement", "SparseAttribute", "SsaValue", "StringAttribute", "SymbolAttribute",
-    "TensorType", "TextAttribute", "TextType", "TupleType", "TypeAttribute", "UnitAttribute", "UnknownLocation",
-    "VectorType", "Version", "artifact_dialects", "artifact_version", "float_bits", "float_text", "float_value",
-    "float_width", "generic_text", "is_bytecode", "lacking", "place_text", "read_attribute", "read_bytecode",
-    "read_producer", "read_program", "read_recovering", "read_stablehlo_artifact", "read_type", "read_vhlo",
-    "requirements", "short_text", "stored_bytes", "value_text", "version_of", "version_text", "walk",
-    "write_bytecode", "write_stablehlo_artifact",
+    "IndexType", "IntegerAttribute", "IntegerType", "Location", "MemRefType", "NameLocation", "NoneType", "Operation",
+    "Region", "Requirement", "SparseAttribute", "SsaValue", "StringAttribute", "SymbolAttribute", "TensorType",
+    "TextAttribute", "TextType", "TupleType", "TypeAttribute", "UnitAttribute", "UnknownLocation", "VectorType",
+    "Version", "artifact_dialects", "artifact_version", "dense_numbers", "fields_of_attribute", "float_bits",
+    "float_text", "float_value", "float_width", "generic_text", "inner_places", "is_bytecode", "is_known", "lacking",
+    "make_operation", "place_text", "read_attribute", "read_bytecode", "read_location", "read_producer",
+    "read_program", "read_recovering", "read_stablehlo_artifact", "read_stablehlo_bytecode", "read_type", "read_vhlo",
+    "requirements", "short_text", "stored_bytes", "structural_mistakes", "value_text", "version_of", "version_text",
+    "walk", "words_of", "write_bytecode", "write_stablehlo_artifact",
 ]
 
 __getattr__ = lazily(__name__, {
     "artifacts": ("artifact_dialects", "artifact_version", "read_stablehlo_artifact", "read_vhlo",
         "write_stablehlo_artifact"),
-    "builtin_values": ("LOCATIONS", "TYPES", "UNIT", "UNKNOWN", "AnyAttribute", "AnyType", "ArrayAttribute",
-        "Bracketed", "CallLocation", "ComplexType", "DenseArrayAttribute", "DenseAttribute",
+    "builtin_values": ("ATTRIBUTES", "LOCATIONS", "TYPES", "UNIT", "UNKNOWN", "AnyAttribute", "AnyType",
+        "ArrayAttribute", "Bracketed", "CallLocation", "ComplexType", "DenseArrayAttribute", "DenseAttribute",
         "DenseResourceAttribute", "DenseStringsAttribute", "DialectAttribute", "DialectType", "DictionaryAttribute",
         "FileLocation", "FloatAttribute", "FloatType", "FunctionType", "FusedLocation", "IndexType",
         "IntegerAttribute", "IntegerType", "Location", "MemRefType", "NameLocation", "NoneType", "SparseAttribute",
         "StringAttribute", "SymbolAttribute", "TensorType", "TextAttribute", "TextType", "TupleType",
-        "TypeAttribute", "UnitAttribute", "UnknownLocation", "VectorType"),
+        "TypeAttribute", "UnitAttribute", "UnknownLocation", "VectorType", "inner_places"),
     "byte_cursor": ("is_bytecode",),
     "bytecode_reader": ("Bytecode", "Dialect", "read_bytecode", "read_producer"),
     "bytecode_writer": ("write_bytecode",),
-    "codes": ("TOO_NEW",),
+    "codes": ("NESTED", "TOO_NEW"),
+    "defined_attributes": ("fields_of_attribute", "is_known", "make_operation"),
     "print_floats": ("float_bits", "float_text", "float_value", "float_width"),
     "operations": ("Block", "Operation", "Region", "SsaValue", "walk"),
     "print_generic": ("generic_text",),
     "print_short": ("short_text",),
-    "text_program": ("read_attribute", "read_program", "read_recovering", "read_type"),
-    "print_values": ("stored_bytes", "value_text"),
-    "vhlo_codec": ("Version",),
+    "program_structure": ("structural_mistakes",),
+    "stablehlo_codec": ("read_stablehlo_bytecode",),
+    "text_program": ("read_attribute", "read_location", "read_program", "read_recovering", "read_type"),
+    "print_values": ("dense_numbers", "stored_bytes", "value_text"),
+    "vhlo_codec": ("Version", "words_of"),
     "vhlo_operations": ("version_of", "version_text"),
     "vhlo_versions": ("Requirement", "lacking", "place_text", "requirements"),
 })

@@ -257,12 +257,36 @@ class FileLocation(metaclass=Interned):
     end_column: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class NameLocation(metaclass=Interned):
-    """`loc("name")`, `loc("name"(place))`."""
+class NameLocation:
+    """`loc("name")`, `loc("name"(place))`. Nobody changes one.
 
-    name: str
-    place: AnyAttribute = UnknownLocation()
+    Equal ones are not one object: most are of one operation alone, and to look for an equal one takes five times as
+    long as to make it.
+    """
+
+    __match_args__ = ("name", "place")
+    __slots__ = ("_hash", "name", "place")
+
+    def __init__(self, name: str, place: AnyAttribute = UnknownLocation()) -> None:
+        self.name = name
+        self.place = place
+        self._hash = hash((name, place))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        one: object = self
+        while isinstance(one, NameLocation) and isinstance(other, NameLocation):  # nested deeper than calls may be
+            if one._hash != other._hash or one.name != other.name:
+                return False
+            one, other = one.place, other.place
+            if one is other:
+                return True
+        return one is other
+
+    def __repr__(self) -> str:
+        return f"NameLocation({self.name!r}, {self.place!r})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,6 +314,19 @@ AnyAttribute: TypeAlias = (UnitAttribute | IntegerAttribute | FloatAttribute | S
 #: the classes of types, attributes and locations, for isinstance
 TYPES = AnyType.__args__
 LOCATIONS = Location.__args__
+ATTRIBUTES = AnyAttribute.__args__
 
 UNKNOWN = UnknownLocation()
 UNIT = UnitAttribute()
+
+
+def inner_places(location: AnyAttribute) -> tuple[AnyAttribute, ...]:
+    """Return the locations that a location holds."""
+    match location:
+        case NameLocation():
+            return (location.place,)
+        case CallLocation():
+            return location.callee, location.caller
+        case FusedLocation():
+            return location.places
+    return ()

@@ -38,7 +38,7 @@ class Dialect:
     """Facts about a dialect for the reader and the writer: its values, and the properties of its operations.
 
     `properties` are, by operation (without the dialect's name), the names of its properties in the order of the bytes;
-    one that may be absent ends in "?".
+    one that may be absent ends in "?", and the sizes of so many segments in "#2".
     """
 
     codec: Codec | None
@@ -436,7 +436,10 @@ class _BytecodeFile:
         cursor = ByteCursor(self.data, *self.own[index])
         found: dict[str, Any] = {}
         for known in own:
-            if known.endswith("?"):
+            if "#" in known:
+                segments, _, size = known.partition("#")
+                found = dict(sorted({**found, segments: self.segments(segments, int(size), cursor)}.items()))
+            elif known.endswith("?"):
                 number, is_there = cursor.flagged()
                 if is_there:
                     found[known[:-1]] = self.values.attribute(number, cursor)
@@ -444,6 +447,19 @@ class _BytecodeFile:
                 found[known] = self.values.attribute(cursor.varint(), cursor)
         cursor.finish(f"the properties of {name}")
         return found
+
+    def segments(self, name: str, size: int, cursor: ByteCursor) -> mlir.DenseArrayAttribute:
+        """The numbers of values in each of so many groups, of which those that are not zero may be listed alone."""
+        sizes = [0] * size
+        count, is_sparse = cursor.flagged()
+        bits = cursor.varint() if is_sparse else 0
+        for number in range(count):
+            value = cursor.varint()
+            place, value = (value & (1 << bits) - 1, value >> bits) if is_sparse else (number, value)
+            if place >= len(sizes):
+                raise cursor.error(f"{name} has more than {size} numbers")
+            sizes[place] = value
+        return mlir.DenseArrayAttribute(mlir.IntegerType(32), tuple(sizes))
 
     def operands(self, operation: Operation, end: int) -> None:
         scope, start = self.scopes[-1], self.place

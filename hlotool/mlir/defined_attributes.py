@@ -6,9 +6,12 @@ Of StableHLO's operations the newest rows of VHLO tell it.
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hlotool.grammars import strings_of
 from hlotool.mlir import builtin_values as mlir
+from hlotool.mlir.operations import Operation, Region, SsaValue
 from hlotool.mlir.shardy_codec import SHARDY_PROPERTIES
 from hlotool.mlir.vhlo_operations import all_groups, groups_of, versions_of_operation
 
@@ -30,7 +33,7 @@ _OTHERS = {
     "sdy.func_data_flow_edge": ("sharding",),
 }
 #: attributes that the newest rows have and that bindings still keep among all others
-_NEWER = frozenset(("result_tilings",))
+_NEWER = frozenset(("has_dynamic_root", "result_tilings"))
 
 
 @functools.cache
@@ -45,6 +48,27 @@ def own_attributes(operation: str) -> frozenset[str]:
         return frozenset(("broadcast_dimensions",))
     known = _OTHERS.get(operation) or (SHARDY_PROPERTIES.get(base, ()) if dialect == "sdy" else ())
     return frozenset(name.rstrip("?") for name in known)
+
+
+def make_operation(name: str, operands: Sequence[SsaValue] = (), types: Sequence[mlir.AnyType] = (),
+                   attributes: Mapping[str, mlir.AnyAttribute] | None = None, *, regions: Sequence[Region] = (),
+                   location: mlir.Location = mlir.UNKNOWN) -> Operation:
+    """Return a new operation, with those of the attributes that it defines as its properties."""
+    operation = Operation(name, operands, types, regions=regions, location=location)
+    if attributes:
+        own = own_attributes(name)
+        for key in sorted(attributes) if len(attributes) > 1 else attributes:
+            (operation.properties if key in own else operation.attributes)[key] = attributes[key]
+    return operation
+
+
+@functools.cache
+def is_known(operation: str) -> bool:
+    """Return True if StableHLO or CHLO has an operation of that name, as far as it is known here."""
+    dialect, _, base = operation.partition(".")
+    if dialect == "stablehlo":
+        return bool(versions_of_operation(base))
+    return operation in _OTHERS or operation in strings_of("stablehlo", "form")
 
 
 @functools.cache

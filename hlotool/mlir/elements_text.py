@@ -21,6 +21,7 @@ _COMMENT = re.compile(r"//[^\n]*")
 _NOT_BRACKETS = re.compile(r"[^\[\],]+")
 _ELEMENT = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+(?:\.\d*(?:[eE][+\-]?\d+)?)?)|true|false")
 _INTEGER = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)")
+_MINUS_ZERO = re.compile(r"-0+|-0x0+").fullmatch
 _NO_BRACKETS = str.maketrans("[]()", "    ")
 _ESCAPE = re.compile(r'\\([0-9a-fA-F]{2}|[nt"\\])')
 _ESCAPED = {"n": b"\n", "t": b"\t", '"': b'"', "\\": b"\\"}
@@ -153,6 +154,8 @@ def integer_range(type: Any) -> tuple[int, int]:
 
 
 def _integers(pieces: list[str], type: Any, at: int, text: str) -> bytes:
+    if not pieces:
+        return b""
     width = stored_bytes(type)
     low, high = integer_range(type)
     is_bool = getattr(type, "width", 0) == 1
@@ -163,6 +166,8 @@ def _integers(pieces: list[str], type: Any, at: int, text: str) -> bytes:
         numbers = list(map(int, pieces)) if "x" not in text and "_" not in text else []
     if not numbers or len(text) > 4300 * len(pieces):
         numbers = [_integer_of(p, at, text) for p in pieces]
+    if "-0" in text and 0 in numbers and (wrong := next(filter(_MINUS_ZERO, pieces), "")):
+        raise _bad(text, wrong, at, "no integer: zero has no sign")
     least, most = min(numbers), max(numbers)
     if least < low or most > high:
         wrong = next(p for p, n in zip(pieces, numbers, strict=True) if not low <= n <= high)

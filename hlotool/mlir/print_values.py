@@ -199,6 +199,11 @@ def stored_bytes(element: Any) -> int:
     return 0
 
 
+def dense_numbers(attribute: mlir.DenseAttribute) -> Iterator[int]:
+    """Yield the elements of a dense attribute, floats as bits and complex ones as two; one where all are equal."""
+    return _numbers(attribute.data, attribute.type.element)  # type: ignore[union-attr]
+
+
 def _numbers(data: bytes, element: Any) -> Iterator[int]:
     """Yield the numbers of elements, two of a complex one: signed where signed integers are written so."""
     part = element.element if isinstance(element, mlir.ComplexType) else element

@@ -12,6 +12,7 @@ from hlotool.mlir.print_values import quoted, symbol
 from hlotool.mlir.value_codec import (
     ATTRIBUTE,
     ATTRIBUTES,
+    FLAG,
     SIGNED,
     SIGNED_LIST,
     STRING,
@@ -23,13 +24,6 @@ from hlotool.mlir.value_codec import (
 
 #: letters of the factors of a rule; more of them are z_1, z_2 and so on
 _LETTERS = "ijklmnopqrstuvwxyz"
-
-
-def _read_flag(source: ValueSource, done: list[Any]) -> bool:
-    number = source.cursor.byte()
-    if number > 1:
-        raise source.cursor.error(f"a truth is {number}")
-    return bool(number)
 
 
 def _read_optional(source: ValueSource, done: list[Any]) -> Any:
@@ -47,7 +41,6 @@ def _unwritten(sink: Any, value: Any, done: list[Any]) -> None:
     raise AssertionError("Shardy's attributes are written as texts")
 
 
-_FLAG = FieldKind(_read_flag, _unwritten)
 _OPTIONAL = FieldKind(_read_optional, _unwritten)
 _PRIORITY = FieldKind(_read_optional_number, _unwritten)
 
@@ -128,12 +121,12 @@ SHARDY = Codec({
     2: _row((ATTRIBUTES, SIGNED_LIST), _mesh),
     3: _row((SIGNED, SIGNED), lambda before, size: _attribute("sub_axis_info", f"({before}){size}")),
     4: _row((STRING, _OPTIONAL), _axis),
-    5: _row((ATTRIBUTES, _FLAG, _PRIORITY), _dimension),
+    5: _row((ATTRIBUTES, FLAG, _PRIORITY), _dimension),
     6: _row((ATTRIBUTE, ATTRIBUTES, ATTRIBUTES), _sharding),
     7: _row((ATTRIBUTES,), _per_value),
     8: _row((SIGNED_LIST,), lambda all: _attribute("dim_mapping", "".join([_factor(n) for n in _checked(all)]))),
     9: _row((ATTRIBUTES,), lambda all: _attribute("tensor_mapping", f"[{_bodies(all)}]")),
-    10: _row((SIGNED_LIST, ATTRIBUTES, ATTRIBUTES, *[SIGNED_LIST] * 4, _FLAG), _rule),
+    10: _row((SIGNED_LIST, ATTRIBUTES, ATTRIBUTES, *[SIGNED_LIST] * 4, FLAG), _rule),
     11: _row((ATTRIBUTES,), lambda all: _attribute("axis_ref_list", f"{{{_bodies(all)}}}")),
     12: _row((ATTRIBUTES,), lambda all: _attribute("", f"list_of_axis_ref_lists[{_bodies(all)}]")),
     13: _row((ATTRIBUTES, SIGNED, SIGNED), lambda all, source, target: _attribute(

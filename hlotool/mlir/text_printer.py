@@ -79,7 +79,7 @@ class TextPrinter:
             return known
         waiting = [location]
         while waiting:  # those inside of others first
-            inner = [p for p in _inner_places(waiting[-1]) if p not in self._places]
+            inner = [p for p in mlir.inner_places(waiting[-1]) if p not in self._places]
             if inner:
                 waiting += reversed(inner)
                 continue
@@ -94,18 +94,6 @@ class TextPrinter:
 def type_of(operation: Operation) -> mlir.FunctionType:
     """Return the types of operands and results as a function's."""
     return mlir.FunctionType(tuple([o.type for o in operation.operands]), tuple([r.type for r in operation.results]))
-
-
-def _inner_places(location: Any) -> tuple[Any, ...]:
-    """Return the locations that a location holds."""
-    match location:
-        case mlir.NameLocation():
-            return (location.place,)
-        case mlir.CallLocation():
-            return location.callee, location.caller
-        case mlir.FusedLocation():
-            return location.places
-    return ()
 
 
 def _resources(outermost: Operation) -> list[str]:

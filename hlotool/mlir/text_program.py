@@ -66,6 +66,9 @@ class Line:
 #: forms of lines by the dialect whose operations need no prefix, in programs without aliases of types and attributes
 _shared_lines: dict[str, dict[tuple[str, ...], Line | None]] = {}
 _MOST_LINES = 100_000
+#: the line of a location as most are written: `plain_place` reads them
+_LOCATION_LINE = re.compile(
+    rf"(#loc\d*+) = loc\(\"[^\"\\\\\n]*+\"(?:\(#loc\d*+\)|:\d{{1,9}}:\d{{1,9}})?+\){BLANK}", re.ASCII)
 _HAS_ALIASES = re.compile(r"^[^\S\n]*(?:![A-Za-z_]|#(?!loc\d*\b)[A-Za-z_])[\w$]*[^\S\n]*=", re.M | re.ASCII)
 
 
@@ -96,7 +99,7 @@ def _read_known_lines(text: str, at: int, out: list[Operation], builder: Any) ->
         operation.properties, operation.attributes = line.properties.copy(), line.attributes.copy()
         if place is None:
             operation.location = unknown
-        elif (known := builder.places.get(place)) is not None:
+        elif (known := builder.places.get(place) or builder.plain_place(place)) is not None:
             operation.location = known
         else:
             return at
@@ -178,8 +181,8 @@ def _read_region(text: str, at: int, out: list[Any], builder: Any) -> int:
     if not text.startswith("{", at):
         raise Mismatch(at, ('"{"',))
     builder.open_regions += 1
-    if builder.open_regions > _DEEPEST_REGIONS:
-        raise TextError(NESTED, f"regions are nested more than {_DEEPEST_REGIONS} deep", at, at + 1)
+    if builder.open_regions > builder.deepest:
+        raise TextError(NESTED, f"regions are nested more than {builder.deepest} deep", at, at + 1)
     isolated = frame.name in ISOLATED
     scope, blocks, labels, dialect = builder.scope, builder.blocks, builder.labels, builder.default_dialect
     if isolated:
@@ -208,9 +211,10 @@ class ProgramBuilder(OperationBuilder):
     READERS: ClassVar[dict[str, Reader]] = {**OperationBuilder.READERS, "operation": _read_operation,
                                             "region": _read_region}
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, deepest: int = _DEEPEST_REGIONS) -> None:
         super().__init__(source.text)
         self.source = source
+        self.deepest = deepest
         self.diagnostics: list[Diagnostic] = []
         self._all_lines: dict[str, dict[tuple[str, ...], Line | None]] = \
             {} if _HAS_ALIASES.search(source.text) else _shared_lines
@@ -258,7 +262,7 @@ class ProgramBuilder(OperationBuilder):
         operations: list[Operation] = []
         while at < len(text) and len(self.diagnostics) < _MOST_ERRORS:
             if text.startswith(("#", "!", "{-#"), at):
-                at = self._definition(text, at)
+                at = self._locations_from(text, at) or self._definition(text, at)
                 continue
             before = at
             at = self._statements(text, at, operations)
@@ -271,6 +275,17 @@ class ProgramBuilder(OperationBuilder):
         block = Block()
         block.operations += operations
         return self._with_resources(Operation("builtin.module", regions=[Region([block])]))
+
+    def _locations_from(self, text: str, at: int) -> int:
+        """Read the lines of a place that define locations as most do; 0 where the first one is another."""
+        end = 0
+        while (found := _LOCATION_LINE.match(text, end or at)) is not None and found[1] not in self.attribute_aliases:
+            place = self.plain_place(found[1])
+            if place is None:
+                break
+            self.attribute_aliases[found[1]] = place
+            end = found.end()
+        return end
 
     def _definition(self, text: str, at: int) -> int:
         """Read an alias or the resources; a mistake in one is reported."""
@@ -540,9 +555,12 @@ def read_program(text: str, filename: str = "<string>") -> Operation:
     return program
 
 
-def read_recovering(source: Source) -> tuple[Operation, list[Diagnostic]]:
-    """Return whatever could be read of a program, and what is wrong with the text."""
-    builder = ProgramBuilder(source)
+def read_recovering(source: Source, *, deepest: int = _DEEPEST_REGIONS) -> tuple[Operation, list[Diagnostic]]:
+    """Return whatever could be read of a program, and what is wrong with the text.
+
+    Regions may be nested `deepest` times; a caller whose stack has room for it may ask for more.
+    """
+    builder = ProgramBuilder(source, deepest)
     calls = sys.getrecursionlimit()
     with no_collection():
         try:
@@ -553,6 +571,7 @@ def read_recovering(source: Source) -> tuple[Operation, list[Diagnostic]]:
     return program, builder.diagnostics
 
 
+@functools.lru_cache(maxsize=4096)
 def read_attribute(text: str) -> mlir.AnyAttribute:
     """Return the attribute that a text spells. Raises ValueError.
 
@@ -563,9 +582,16 @@ def read_attribute(text: str) -> mlir.AnyAttribute:
     return found
 
 
+@functools.lru_cache(maxsize=4096)
 def read_type(text: str) -> mlir.AnyType:
     """Return the type that a text spells. Raises ValueError."""
     found: mlir.AnyType = _single("type", text)
+    return found
+
+
+def read_location(text: str) -> mlir.Location:
+    """Return the location that a text spells: loc("a.py":1:2). Raises ValueError."""
+    found: mlir.Location = _single("location", text)
     return found
 
 

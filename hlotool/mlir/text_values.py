@@ -37,6 +37,8 @@ _OWN_ATTRIBUTE = re.compile(rf'(#[a-z]++(?:\.\w++)?{_ANGLES}){BLANK}(?=[,}}\]>])
 _SIZE = re.compile(r"\d+|\?")
 _ALIAS_IN_BODY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[#!][A-Za-z_][\w$]*+(?![.<\w$])', re.ASCII)
 _ALIAS_LINE = re.compile(r"^[^\S\n]*(#[A-Za-z_][\w$]*+)[^\S\n]*=[^\S\n]*(?=loc\b)", re.M | re.ASCII)
+#: a location as most are written: a name, with the alias of a place inside of it, or a file
+_PLAIN_PLACE = re.compile(r'loc\("([^"\\\n]*+)"(?:\((#loc\d*+)\)|:(\d{1,9}):(\d{1,9}))?+\)', re.ASCII)
 _DECIMAL = re.compile(r"-?\d+\.\d*(?:[eE][+-]?\d+)?")
 _RAW = re.compile(r"\s*raw\s+")
 _STORAGE = re.compile(r"^([su]?i?\d{1,3})<(-?\d{1,40}):(-?\d{1,40})>")
@@ -393,6 +395,7 @@ class ValueBuilder:
             found = self._convolution(text, at, end)
         else:
             found = self._list_of(text, at, end) if name.startswith(_LISTED) else None
+        self._refuse_repeated(found, name, text, at)
         if name == "stablehlo.type_extensions" and found and found[0][0] == "bounds":
             return tuple([("", size) for size in found[0][1]])
         if name == "stablehlo.result_accuracy" and found:
@@ -402,6 +405,13 @@ class ValueBuilder:
         if fields and not text.lstrip().startswith("raw"):
             found = self._in_order(fields, found, name, text, at)
         return found or (("", self._body(text)),)
+
+    def _refuse_repeated(self, found: Any, name: str, text: str, at: int) -> None:
+        """Raise TextError where a field is given twice."""
+        given = [field for field, _ in found or () if field]
+        if len(given) > len(set(given)):
+            twice = next(field for field in given if given.count(field) > 1)
+            raise TextError(BAD_TYPE, f"#{name} has its field {twice} twice", at, at + len(text))
 
     def _in_order(self, fields: dict[str, bool], found: Any, name: str, text: str, at: int) -> Any:
         """The parameters of an attribute whose fields are known, in their order; empty lists and zeros are left out."""
@@ -490,7 +500,9 @@ class ValueBuilder:
     def _raw_convolution(self, text: str, at: int, end: int) -> Any:
         """The dimensions of `raw input_batch_dimension = 0, ...`; None where they are not each dimension once."""
         begin = _RAW.match(self.text, at)
-        given = dict(self._list_of("", begin.end(), end) or ()) if begin is not None else {}
+        listed = self._list_of("", begin.end(), end) if begin is not None else None
+        self._refuse_repeated(listed, "stablehlo.conv", text, at)
+        given = dict(listed or ())
         fields = fields_of_attribute("conv")
         for side in ("input", "kernel", "output"):
             places: list[Any] = [p for n in fields if n.startswith(side)
@@ -541,12 +553,42 @@ class ValueBuilder:
 
     def _defined_place(self, name: str, start: int) -> Any:
         """The location of a name, which a line further on may define."""
-        if self._location_texts is None:
-            self._location_texts = {m[1]: m.end() for m in _ALIAS_LINE.finditer(self.text)}
-        at = self._location_texts.pop(name, None)
+        at = self._texts_of_locations().pop(name, None)
         if at is None:
             raise TextError(UNDEFINED, f"no line defines {name}, or it is defined by itself", start, start + len(name))
         return self.read("location", at)[0]
+
+
+    def _texts_of_locations(self) -> dict[str, int]:
+        if self._location_texts is None:
+            self._location_texts = {m[1]: m.end() for m in _ALIAS_LINE.finditer(self.text)}
+        return self._location_texts
+
+    def plain_place(self, name: str) -> mlir.Location | None:
+        """Return the location of an alias whose line is as most are; None for others, which the grammar reads."""
+        found = self._locations.get(name)
+        if found is None:
+            texts = self._texts_of_locations()
+            at = texts.pop(name, None)
+            if at is not None:
+                found = self._plain_place_at(at)
+                if found is None:
+                    texts[name] = at
+                else:
+                    self._locations[name] = found
+        return found
+
+    def _plain_place_at(self, at: int) -> mlir.Location | None:
+        written = _PLAIN_PLACE.match(self.text, at)
+        if written is None:
+            return None
+        name, inner, line, column = written.groups()
+        if line is not None:
+            return mlir.FileLocation(name, int(line), int(column))
+        if inner is None:
+            return mlir.NameLocation(name)
+        place = self.plain_place(inner)
+        return None if place is None else mlir.NameLocation(name, place)
 
 
 def _quantised(text: str) -> str:

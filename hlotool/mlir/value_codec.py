@@ -146,6 +146,13 @@ def _read_bool(source: ValueSource, done: list[Any]) -> bool:
     return number == 1
 
 
+def _read_flag(source: ValueSource, done: list[Any]) -> bool:
+    number = source.cursor.byte()
+    if number > 1:
+        raise source.cursor.error(f"a truth is {number}")
+    return bool(number)
+
+
 def _read_dimensions(source: ValueSource, done: list[Any]) -> tuple[int | None, ...]:
     sizes = SIGNED_LIST.read(source, done)
     if any(s < 0 and s != OPEN for s in sizes):
@@ -176,6 +183,8 @@ STRING = FieldKind(lambda s, d: s.string(), lambda s, v, d: s.string(v))
 VARINT = FieldKind(lambda s, d: s.cursor.varint(), lambda s, v, d: s.varint(v))
 SIGNED = FieldKind(lambda s, d: s.cursor.signed(), lambda s, v, d: s.signed(v))
 BOOL = FieldKind(_read_bool, lambda s, v, d: s.varint(int(v)))
+#: a truth as a byte
+FLAG = FieldKind(_read_flag, lambda s, v, d: s.byte(int(v)))
 BLOB = FieldKind(lambda s, d: s.cursor.take(s.cursor.varint()), lambda s, v, d: s.blob(v))
 RESOURCE = FieldKind(lambda s, d: s.resource(), lambda s, v, d: s.resource(*v))
 #: the bits of a double

@@ -106,13 +106,17 @@ _DOUBLES = list_of(DOUBLE)
 
 @dataclass(frozen=True, slots=True)
 class VhloValue:
-    """A row: name, number of the encoding, first version, fields, and the builtin type that it stands for, if one."""
+    """A row: name, number of the encoding, first version, fields, and the builtin type that it stands for, if one.
+
+    An enumeration also has its words.
+    """
 
     mnemonic: str
     number: int
     first: Version
     fields: dict[str, FieldKind]
     builtin: Any = None
+    words: tuple[str, ...] = ()
 
 
 def _row(mnemonic: str, number: int, first: Version = FIRST, /, builtin: Any = None, **fields: FieldKind) -> VhloValue:
@@ -121,7 +125,9 @@ def _row(mnemonic: str, number: int, first: Version = FIRST, /, builtin: Any = N
 
 def _words(mnemonic: str, number: int, first: Version, words: str) -> VhloValue:
     """The row of an enumeration: its words by number; "-" where a number has none."""
-    return VhloValue(mnemonic, number, first, {"": enum_of([None if w == "-" else w for w in words.split()])})
+    known = words.split()
+    return VhloValue(mnemonic, number, first, {"": enum_of([None if w == "-" else w for w in known])},
+                     words=tuple([w for w in known if w != "-"]))
 
 
 ATTRIBUTE_ROWS = (
@@ -211,6 +217,15 @@ PLAIN_NAMES: dict[Any, str] = {builtin: name for name, builtin in PLAIN.items()}
 #: the first version of each type and attribute
 FIRST_VERSIONS = {(is_type, row.mnemonic): row.first for is_type, rows in ((False, ATTRIBUTE_ROWS), (True, TYPE_ROWS))
                   for row in rows}
+
+
+def words_of(enumeration: str) -> tuple[str, ...]:
+    """Return the words of one of StableHLO's enumerations, none for another name.
+
+    >>> words_of("precision")
+    ('DEFAULT', 'HIGH', 'HIGHEST')
+    """
+    return next((row.words for row in ATTRIBUTE_ROWS if row.mnemonic == f"{enumeration}_v1"), ())
 
 
 def _codec_row(row: VhloValue, make: Any) -> Encoding:

@@ -327,11 +327,16 @@ def _entries(upgrade: _Upgrade, entries: Any) -> Any:
 
 
 def _accuracy(upgrade: _Upgrade, atol: int, rtol: int, ulps: int, mode: Any) -> Any:
-    word = fields_of(mode, "result_accuracy_mode_v1")[""]
-    given = [(name, mlir.Bracketed(float_text(bits, "f64"))) for name, bits in (("atol", atol), ("rtol", rtol)) if bits]
+    return accuracy_attribute(atol, rtol, ulps, fields_of(mode, "result_accuracy_mode_v1")[""])
+
+
+def accuracy_attribute(atol: int, rtol: int, ulps: int, mode: str) -> mlir.DialectAttribute:
+    """Return `#stablehlo.result_accuracy<...>` of the bits of two doubles, a number and a word."""
+    given: list[tuple[str, Any]] = [(name, mlir.Bracketed(float_text(bits, "f64")))
+                                    for name, bits in (("atol", atol), ("rtol", rtol)) if bits]
     return mlir.DialectAttribute("stablehlo", "result_accuracy", (
         *given, *((("ulps", ulps),) if ulps else ()),
-        ("mode", mlir.DialectAttribute("stablehlo", "result_accuracy_mode", (("", mlir.Bracketed(word)),)))))
+        ("mode", mlir.DialectAttribute("stablehlo", "result_accuracy_mode", (("", mlir.Bracketed(mode)),)))))
 
 
 def _axis(upgrade: _Upgrade, name: Any, sub_axis_info: Any) -> Any:

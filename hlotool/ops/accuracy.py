@@ -16,6 +16,8 @@ def accurate(name: str, dialect: str = "stablehlo") -> Lowering:
 
     def emit(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
         wanted = instruction.attributes.get("result_accuracy")
+        if wanted and min(wanted.atol, wanted.rtol, wanted.ulps) < 0:
+            e.refuse(instruction, "a tolerance of its result_accuracy is negative")
         # CHLO has no such attribute; its operations are as accurate as their expansion.
         attributes = {"result_accuracy": accuracy_text(wanted)} if wanted and dialect == "stablehlo" else {}
         return e.op(full, operands, instruction.shape, attributes)

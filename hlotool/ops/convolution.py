@@ -275,6 +275,14 @@ def lifted_padding(r: Reader, count: int) -> tuple[tuple[int, int], ...]:
     return tuple((low, high) for low, high in rows)
 
 
+def lifted_row(r: Reader, attribute: str, count: int, default: int = 1) -> tuple[int, ...]:
+    """The numbers of an attribute, one for each dimension of a window; the default's where it is missing or empty."""
+    found = r.ints(attribute) or (default,) * count
+    if len(found) != count:
+        r.refuse(f"its {attribute} has {len(found)} numbers; it has one for each of {count} dimensions")
+    return found
+
+
 def _labels_of(numbers: Mapping[str, Any]) -> ConvolutionDimensions:
     """The labels of the fields of #stablehlo.conv."""
     return ConvolutionDimensions(*(_spelled({
@@ -290,15 +298,17 @@ def _spelled(places: Mapping[str, int]) -> str:
 
 
 def _lift_convolution(r: Reader) -> HloInstruction:
-    operands = r.operands()[:2]
+    operands = r.operands()
+    if (kinds := {o.shape.element_type for o in operands}) and len(kinds) > 1 and all(
+            o.shape.dtype.is_integral for o in operands):
+        r.refuse(f"its operands are of {' and '.join(sorted(kinds))}; StableHLO convolves integers of one type")
     labels = r.once("dimension_numbers", lambda: _labels_of(r.struct("dimension_numbers")))
     n, kernel = labels.spatial_rank, operands[1].shape
-    ones = (1,) * n
-    strides, base = r.ints("window_strides") or ones, r.ints("lhs_dilation") or ones
-    holes, padding = r.ints("rhs_dilation") or ones, lifted_padding(r, n)
-    reversal = r.value("window_reversal") or (False,) * n
+    strides, base = lifted_row(r, "window_strides", n), lifted_row(r, "lhs_dilation", n)
+    holes, padding = lifted_row(r, "rhs_dilation", n), lifted_padding(r, n)
+    reversal = lifted_row(r, "window_reversal", n, 0)
     rows = tuple(WindowDimension(kernel.dims[labels.rhs.index(str(i))], strides[i], *padding[i], base[i], holes[i],
-                                 reversal[i]) for i in range(n))
+                                 bool(reversal[i])) for i in range(n))
     attributes: dict[str, Any] = {"window": Window(rows)} if rows else {}
     attributes["dim_labels"] = labels
     for name in ("feature_group_count", "batch_group_count"):

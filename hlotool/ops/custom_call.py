@@ -14,7 +14,6 @@ from hlotool.ir import (
     HloComputation,
     HloInstruction,
     Layout,
-    Literal,
     Shape,
 )
 from hlotool.ops.approximate_top_k import require_approximate_top_k
@@ -189,6 +188,8 @@ def _lift_custom_call(r: Reader) -> HloInstruction:
     if r.has(where):
         if version == 4 and not r.text(where).startswith("{"):
             r.refuse(f"backend_config is {r.text(where)}; of API_VERSION_TYPED_FFI it is a dictionary")
+        if version != 4 and not beside and not isinstance(r.value(where), str):
+            r.refuse(f"backend_config is {r.text(where)}; of an api_version of {version} it is a string")
         text = r.text(where) if version == 4 else r.string(where)
         if text not in ("", "{}") or version == 4:
             attributes["backend_config"] = BackendConfig(text, quoted=version != 4)
@@ -199,7 +200,7 @@ def _lift_custom_call(r: Reader) -> HloInstruction:
         attributes["schedule"] = f"SCHEDULE_{r.string('custom_call_schedule')}"
     operands, shape = r.operands(), r.shape()
     if r.has(_LITERAL):
-        attributes["literal"] = Literal.of(r.array(_LITERAL))
+        attributes["literal"] = r.literal(_LITERAL)[1]
     if r.has("operand_layouts") or r.has("result_layouts"):
         wanted = _laid_out(r, "operand_layouts", [o.shape for o in operands])
         are_given = all(w.minor_to_major == o.shape.minor_to_major for w, o in zip(wanted, operands, strict=True))

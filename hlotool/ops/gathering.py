@@ -132,13 +132,10 @@ def _fields(attributes: dict[str, Any], renames: dict[str, str]) -> str:
 def _unfields(r: Reader, attribute: str, renames: dict[str, str], optional: Sequence[str]) -> dict[str, Any]:
     """The dimension lists of a struct attribute; the batching ones only where they list something."""
     fields = r.struct(attribute)
-    found = {ours: fields.get(_BOUND_NAMES.get(theirs, theirs), ()) for ours, theirs in renames.items()}
+    found = {ours: fields.get(theirs, ()) for ours, theirs in renames.items()}
     return {**{ours: dims for ours, dims in found.items() if dims or ours not in optional},
             "index_vector_dim": fields.get("index_vector_dim", 0)}
 
-
-#: fields that the bindings call otherwise than MLIR's text does
-_BOUND_NAMES = {"scatter_dims_to_operand_dims": "scattered_dims_to_operand_dims"}
 
 
 GATHER_FIELDS = {"offset_dims": "offset_dims", "collapsed_slice_dims": "collapsed_slice_dims",

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import builtins
 import functools
+import math
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
-from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Shape
-from hlotool.ir.arrays import np
+from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Literal, Shape
 from hlotool.ops.table import OPS
 
 #: an SSA value; the value of a tuple is a Python tuple of values, nested as the shape is
@@ -110,7 +111,7 @@ class Reader(Protocol):
         """The sharding that a string holds, as HLO's text or as the bytes of an OpSharding."""
 
     def struct(self, attribute: str) -> dict[str, Any]:
-        """The fields of a struct attribute such as #stablehlo.dot<...>, by the names that the bindings give them.
+        """The fields of a struct attribute such as #stablehlo.dot<...>, by their names in MLIR's text.
 
         None where it is missing or no struct.
         """
@@ -118,8 +119,8 @@ class Reader(Protocol):
     def entry_types(self, attribute: str) -> dict[str, str]:
         """The spelled MLIR types ("i64", "f32") of the entries of a dictionary that have one."""
 
-    def array(self, attribute: str) -> Any:
-        """A dense elements attribute as a NumPy array; one that repeats a number as a view of that number."""
+    def literal(self, attribute: str, most_repeated: builtins.int | None = None) -> tuple[Shape, Literal]:
+        """The shape and the elements of a dense elements attribute; one where it is repeated more often than that."""
 
     def once(self, attribute: str, make: Callable[[], Any]) -> Any:
         """Return what `make` reads of an attribute, read once for all operations with the same one and the same result.
@@ -298,8 +299,20 @@ def i64_tensor(rows: Sequence[Sequence[int]]) -> str:
 
 def shortest(value: float) -> float:
     """The number with the fewest digits that is the same one in 32 bits; infinity for what is beyond them."""
-    with np.errstate(over="ignore"):
-        return float(str(np.float32(value)))
+    bits = _single(value)
+    if not bits:
+        return math.copysign(math.inf, value)
+    (exact,) = struct.unpack("<f", bits)
+    found = (float(f"{exact:.{digits}g}") for digits in range(1, 10))
+    return next((short for short in found if _single(short) == bits), float(exact))
+
+
+def _single(value: float) -> bytes:
+    """The bytes of a number in 32 bits; none for one beyond them."""
+    try:
+        return struct.pack("<f", value)
+    except OverflowError:
+        return b""
 
 
 def boolean(value: bool) -> str:

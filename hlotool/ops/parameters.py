@@ -87,14 +87,11 @@ def _lift_constant(r: Reader) -> HloInstruction:
 
 def _held(r: Reader, shape: Shape) -> Attributes:
     """Return the values of a constant, or the one that repeats."""
-    array = r.array("value")
-    if array.shape != shape.dims or array.dtype != shape.dtype.numpy or not shape.is_static:
-        r.refuse(f"its value holds {array.dtype} in the dimensions {list(array.shape)}, its result is "
-                 f"{shape.text(False)}")
-    if array.size > _SPLAT and (not any(array.strides) or array.tobytes() == array.flat[:1].tobytes() * array.size):
-        # HLO writes every element of a constant, so one that repeats is better a broadcast.
-        return Attributes(literal=Literal(Shape.array(shape.element_type), array.flat[0]))
-    return Attributes(literal=Literal(shape.without_layout(), array.copy()))
+    # HLO writes every element of a constant, so one that repeats is better a broadcast.
+    own, literal = r.literal("value", _SPLAT)
+    if own != shape or not shape.is_static:
+        r.refuse(f"its value is {own.text(False)}, its result {shape.text(False)}")
+    return Attributes(literal=literal)
 
 
 def _draw_constant(d: Draw) -> None:

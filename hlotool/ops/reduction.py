@@ -86,6 +86,10 @@ def promoted_operands(r: Reader, to_apply: HloComputation) -> list[HloInstructio
     for init in operands[len(operands) // 2:]:
         if init.shape.dims:
             r.refuse(f"its initial value is {init.shape.text(False)}, which is no scalar")
+    whole = r.shape()
+    for result, declared in zip(results, whole.elements if whole.is_tuple else (whole,), strict=False):
+        if result.element_type != declared.element_type:
+            r.refuse(f"its region gives {result.text(False)}, its result is {declared.text(False)}")
     wanted = [o.shape if same_up_to_precision(scalar(o.shape), result) else result
               for o, result in zip(operands, (*results, *results), strict=False)]
     return promoted(r, operands, wanted)
@@ -270,12 +274,16 @@ def _draw_scan(d: Draw) -> None:
 
 def _lift_scan(r: Reader) -> HloInstruction:
     *_, carries = r.ints("operandSegmentSizes")
-    attributes = {"dimensions": (r.int("dimension"),), "num_carries": carries, "to_apply": r.computation(0, "scan")}
+    at, size, operands = r.int("dimension"), r.int("scan_dim_size", -1), r.operands()
+    inputs = [o.shape for o in operands[:len(operands) - carries]]
+    if r.has("scan_dim_size") and any(s.rank <= at or s.dims[at] not in (size, UNBOUNDED) for s in inputs):
+        r.refuse(f"its scan_dim_size is {size}, its inputs are {', '.join(s.text(False) for s in inputs)}")
+    attributes = {"dimensions": (at,), "num_carries": carries, "to_apply": r.computation(0, "scan")}
     if r.bool("is_reverse"):
         attributes["is_reverse"] = True
     if r.has("is_associative"):
         attributes["is_associative"] = r.bool("is_associative")
-    return r.add("scan", r.shape(), r.operands(), attributes)
+    return r.add("scan", r.shape(), operands, attributes)
 
 
 def _steps_of_scan(instruction: HloInstruction) -> int:

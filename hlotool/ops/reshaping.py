@@ -44,7 +44,7 @@ def _require_same_count(operand: Shape, result: Shape, label: str) -> None:
 
 
 def _lift_reshape(r: Reader) -> HloInstruction:
-    return r.add("reshape", settled_shape(r), r.operands()[:1])
+    return r.add("reshape", settled_shape(r), r.operands())
 
 
 def _emit_reshape(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:

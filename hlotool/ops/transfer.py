@@ -79,7 +79,7 @@ def _lifted_channel(r: Reader, host: int) -> dict[str, Any]:
     """The channel, which is of the type `host` exactly where the other end is the host."""
     found: dict[str, Any] = {}
     fields, is_host = r.struct("channel_handle"), r.bool("is_host_transfer")
-    channel, kind = fields.get("handle", 0), fields.get("channel_type", 0)
+    channel, kind = fields.get("handle", 0), fields.get("type", 0)
     expected = host if is_host else DEVICE_TO_DEVICE
     if channel < 0 or kind != expected:
         r.refuse(f"its channel has the handle {channel} and the type {kind}; {'with' if is_host else 'without'} "

@@ -16,7 +16,7 @@ from hlotool.ops.called import (
     same_up_to_precision,
     scalar,
 )
-from hlotool.ops.convolution import lifted_padding, window_output
+from hlotool.ops.convolution import lifted_padding, lifted_row, window_output
 from hlotool.ops.costs import Cost, Inner, elements_of, folds, traffic
 from hlotool.ops.dilated_windows import emit_select_and_scatter
 from hlotool.ops.elementwise import SPECIFICATION
@@ -55,9 +55,9 @@ def window_attributes(window: Window) -> dict[str, str]:
 def window_of(r: Reader) -> Window:
     """The reverse."""
     sizes = r.ints("window_dimensions")
-    ones = (1,) * len(sizes)
-    strides, base = r.ints("window_strides", ones), r.ints("base_dilations", ones)
-    dilations, padding = r.ints("window_dilations", ones), lifted_padding(r, len(sizes))
+    strides, base, dilations = (lifted_row(r, name, len(sizes)) for name in (
+        "window_strides", "base_dilations", "window_dilations"))
+    padding = lifted_padding(r, len(sizes))
     return Window(tuple(WindowDimension(s, strides[i], *padding[i], base[i], dilations[i])
                         for i, s in enumerate(sizes)))
 

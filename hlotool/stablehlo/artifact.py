@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from hlotool import mlir
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.stablehlo import codes
+from hlotool.stablehlo.bindings import from_bindings
 from hlotool.stablehlo.context import load_quantisation, make_context
 from hlotool.stablehlo.expansion import copied, run_passes
 from hlotool.stablehlo.isolated import HAS_CHILD, bytecode_from_outside
@@ -18,6 +20,7 @@ from hlotool.stablehlo.single_operands import with_single_operands
 _MOST = 20
 #: the first version whose all_reduce takes several operands
 _SEVERAL_OPERANDS = (1, 5, 0)
+_IS_VERSION = re.compile(r"\d{1,9}\.\d{1,9}\.\d{1,9}")
 
 
 def is_artifact(data: bytes) -> bool:
@@ -35,13 +38,15 @@ def artifact_versions() -> tuple[str, str]:
 
 
 def write_artifact(module: Any, version: str | None = None, losses: list[Loss] | None = None) -> bytes:
-    """The portable artifact of an MLIR module, for a StableHLO version ("1.0.0"), by default the current one.
+    """Return the portable artifact of a program, for a StableHLO version ("1.0.0"), by default the current one.
 
     `losses` of the module get what the version lacks.
 
     Operations that the version lacks are written in its own where StableHLO knows how (tan as a quotient). Raises
     HloError for a version that cannot be written, and with a diagnostic for each operation that is too new for it.
     """
+    if isinstance(module, mlir.Operation):
+        return _own_artifact(module, version)
     from jax.extend.mlir import ir
     from jax.extend.mlir.dialects import stablehlo
 
@@ -51,7 +56,7 @@ def write_artifact(module: Any, version: str | None = None, losses: list[Loss] |
     if found := _too_new(prepared, target):
         raise HloError(found)
     if losses is not None:
-        lose_replaced(losses, module, prepared)
+        lose_replaced(losses, from_bindings(module), from_bindings(prepared))
     try:
         # Writing turns the module that is given into another dialect; this one is a copy.
         data: bytes = stablehlo.serialize_portable_artifact(prepared, target)
@@ -61,12 +66,24 @@ def write_artifact(module: Any, version: str | None = None, losses: list[Loss] |
     return data
 
 
+def _own_artifact(program: mlir.Operation, version: str | None) -> bytes:
+    """Return the artifact of a program in our own representation, which is in the operations that it is written in."""
+    if any(operation.dialect == "chlo" for operation in mlir.walk(program)):
+        raise HloError([Diagnostic(codes.NO_MLIR, "operations of chlo are written in StableHLO's by MLIR's passes, and "
+                                   "jaxlib is not installed", help="pip install jax")])
+    if version is None:
+        return mlir.write_stablehlo_artifact(program)
+    if not _IS_VERSION.fullmatch(version):
+        raise HloError([Diagnostic(codes.UNVERSIONED, f"{version} is no version; 1.0.0 is one")])
+    return mlir.write_stablehlo_artifact(program, mlir.version_of(version))
+
+
 def _require_version(target: str) -> None:
     """Raises HloError unless artifacts of this version can be written."""
     from hlotool.mlir import version_of
 
     oldest, current = artifact_versions()
-    if not re.fullmatch(r"\d+\.\d+\.\d+", target):
+    if not _IS_VERSION.fullmatch(target):
         problem = "is no version; 1.0.0 is one"
     elif version_of(target) < version_of(oldest):
         problem = f"is older than {oldest}, the oldest version that can be written"
@@ -82,15 +99,23 @@ def _require_readable(data: bytes) -> None:
     """Raises HloError for an artifact of a version that this StableHLO does not read."""
     from hlotool.mlir import artifact_version, version_of, version_text
 
+    if is_readable(data):
+        return
     oldest, current = artifact_versions()
     found = artifact_version(data) or version_of(current)
-    if version_of(oldest) <= found <= version_of(current):
-        return
     which = "newer" if found > version_of(current) else "older"
     raise HloError([Diagnostic(
         codes.UNREADABLE, f"the artifact is of StableHLO {version_text(found)}; this StableHLO reads {oldest} to "
         f"{current}", help=f"take a {which} jaxlib, or write the artifact for a version that both have "
                            f"(`hlotool convert --target {current}`)")])
+
+
+def is_readable(data: bytes) -> bool:
+    """Return True for an artifact of a version that jaxlib's StableHLO reads."""
+    from hlotool.mlir import artifact_version, version_of
+
+    oldest, current = artifact_versions()
+    return version_of(oldest) <= (artifact_version(data) or version_of(current)) <= version_of(current)
 
 
 def _prepared(module: Any, target: str) -> Any:
@@ -99,7 +124,7 @@ def _prepared(module: Any, target: str) -> Any:
 
     copy = without_chlo(module)
     if version_of(target) < _SEVERAL_OPERANDS:
-        with_single_operands(copy)
+        copy = with_single_operands(copy)
     run_passes(copy, f"stablehlo-compatibility-expander{{target={target}}}")
     return copy
 

@@ -15,29 +15,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from hlotool import mlir
 from hlotool.ops.values import AsyncState
 
 
 class Flight(NamedTuple):
     """One result of an operation that was started: the future, the types of its results, and which one it is."""
 
-    future: Any
-    types: tuple[Any, ...]
+    future: mlir.SsaValue
+    types: tuple[mlir.AnyType, ...]
     number: int
 
 
-def started(ir: Any, operation: Any, location: Any, insertion_point: Any) -> list[Flight]:
-    """Put an operation, the last of its block, into an async_start; its results in flight."""
-    operands, types = list(operation.operands), tuple(r.type for r in operation.results)
-    future = ir.Type.parse(f"!stablehlo.future<{', '.join(map(str, types))}>")
-    start = ir.Operation.create("stablehlo.async_start", [future], operands, None, None, 1, location, insertion_point)
-    block = start.regions[0].blocks.append(*(o.type for o in operands), arg_locs=[location] * len(operands))
-    end = ir.Operation.create("stablehlo.return", [], list(operation.results), None, None, 0, location,
-                              ir.InsertionPoint(block))
-    operation.move_before(end)
-    for number, argument in enumerate(block.arguments):
-        operation.operands[number] = argument
-    return [Flight(start.result, types, n) for n in range(len(types))]
+def started(operation: mlir.Operation, location: mlir.Location, block: mlir.Block) -> list[Flight]:
+    """Put an operation of a block into an async_start at the end of it; return its results in flight."""
+    inner, types = mlir.Block(), tuple([r.type for r in operation.results])
+    start = mlir.Operation("stablehlo.async_start", operation.operands,
+                           [mlir.DialectType("stablehlo", "future", tuple([("", t) for t in types]))],
+                           regions=[mlir.Region([inner])], location=location)
+    operation.operands = [inner.add_argument(o.type, location) for o in start.operands]
+    inner.operations += operation, mlir.Operation("stablehlo.return", operation.results, location=location)
+    block.operations.remove(operation)
+    block.operations.append(start)
+    return [Flight(start.results[0], types, n) for n in range(len(types))]
 
 
 def replaced(value: Any, change: Callable[[Any], Any]) -> Any:
@@ -53,16 +53,16 @@ def is_in_flight(value: Any) -> bool:
     return isinstance(value, Flight) or (isinstance(value, tuple) and any(map(is_in_flight, value)))
 
 
-def landed(ir: Any, values: Sequence[Any], location: Any, insertion_point: Any) -> list[Any]:
-    """The values, with an async_done for everything that is in flight."""
-    done: dict[Any, Any] = {}
+def landed(values: Sequence[Any], location: mlir.Location, block: mlir.Block) -> list[Any]:
+    """The values, with an async_done at the end of the block for everything that is in flight."""
+    done: dict[mlir.SsaValue, mlir.Operation] = {}
 
     def land(value: Any) -> Any:
         if not isinstance(value, Flight):
             return value
         if value.future not in done:
-            done[value.future] = ir.Operation.create("stablehlo.async_done", list(value.types), [value.future], None,
-                                                     None, 0, location, insertion_point)
+            done[value.future] = mlir.Operation("stablehlo.async_done", [value.future], value.types, location=location)
+            block.operations.append(done[value.future])
         return done[value.future].results[value.number]
 
     return [replaced(value, land) for value in values]

@@ -31,6 +31,9 @@ UNVERSIONED = define("X208", "unserialised-artifact", "The module cannot be writ
 READER_CRASH = define("X213", "reader-crash", "MLIR ended its process on the program; the next is read in a new one.")
 READER_TIMEOUT = define("X214", "reader-timeout", "MLIR did not come to an end with the program in time.")
 READER_MEMORY = define("X215", "reader-memory", "Reading the program takes more memory than it may.")
+ILL_FORMED = define("X218", "ill-formed-program", "A program breaks a rule of MLIR or StableHLO: how blocks end, "
+                    "what functions return, which attributes an operation has.", _STABLEHLO)
+NO_MLIR = define("X217", "needs-mlir", "The program needs MLIR's own passes or readers, and jaxlib is not installed.")
 
 # Facts that StableHLO cannot hold (X3xx).
 LOST_LAYOUT = define("X301", "lost-layout", "A layout other than the default one: StableHLO's values have none.")

@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from hlotool.diagnostics import HloError
+from hlotool import mlir
+from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule
 from hlotool.stablehlo.any_source import held_by, in_file, is_stablehlo, module_of
 from hlotool.stablehlo.artifact import without_chlo
-from hlotool.stablehlo.export_stablehlo import to_stablehlo
+from hlotool.stablehlo.codes import NO_MLIR
+from hlotool.stablehlo.export_stablehlo import to_program, to_stablehlo
 from hlotool.stablehlo.forms import TextForm, program_bytes, program_text
+from hlotool.stablehlo.given_program import given_program
+from hlotool.stablehlo.isolated import has_mlir
 from hlotool.stablehlo.loss_report import Loss, LossReport
 from hlotool.stablehlo.mlir_input import read_program
 from hlotool.stablehlo.options import LiftOptions
@@ -24,7 +28,7 @@ class Conversion:
     """A program in the form that was asked for."""
 
     form: Literal["hlo", "stablehlo"]
-    #: an HloModule, or a jax.extend.mlir.ir.Module
+    #: an HloModule, or a jax.extend.mlir.ir.Module; where jaxlib is not installed a hlotool.mlir.Operation
     program: Any
     #: parts of the HLO module that StableHLO has no place for; empty on the way to HLO
     losses: LossReport = field(default_factory=LossReport)
@@ -69,7 +73,8 @@ def convert(source: Any, *arguments: Any, to: Literal["hlo", "stablehlo"] | None
     if form == "hlo":
         return Conversion(form, module_of(held, arg_shapes))
     if not is_stablehlo(held):
-        program = to_stablehlo(module_of(held), options=options, losses=losses)
+        export = to_stablehlo if has_mlir() else to_program
+        program = export(module_of(held), options=options, losses=losses)
         return Conversion(form, program, losses, losses.latest())
     program = _as_it_is(held, arg_shapes)
     return Conversion(form, program if options is None or options.chlo else without_chlo(program), losses)
@@ -77,6 +82,8 @@ def convert(source: Any, *arguments: Any, to: Literal["hlo", "stablehlo"] | None
 
 def _as_it_is(held: Any, arg_shapes: Sequence[Any] | None) -> Any:
     """Return the MLIR module of StableHLO, unchanged but for the shapes. Raises HloError."""
+    if not has_mlir():
+        return _own_program(held, arg_shapes)
     from hlotool.stablehlo.expansion import refined
 
     try:
@@ -89,3 +96,13 @@ def _as_it_is(held: Any, arg_shapes: Sequence[Any] | None) -> Any:
         if not isinstance(held, Input):
             raise
         raise HloError([in_file(d, held) for d in error.diagnostics]) from error
+
+
+def _own_program(held: Any, arg_shapes: Sequence[Any] | None) -> mlir.Operation:
+    """Return StableHLO unchanged in our own representation. Raises HloError; also for shapes, which MLIR refines."""
+    given = given_program((held.source.text if held.source is not None else held.data) if isinstance(held, Input)
+                          else held)
+    if arg_shapes is not None:
+        raise HloError([Diagnostic(NO_MLIR, "MLIR's passes are needed to close a program's open dimensions, and jaxlib "
+                                   "is not installed", help="pip install jax")])
+    return given.program

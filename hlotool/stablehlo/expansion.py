@@ -14,16 +14,18 @@ import io
 import re
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import UNBOUNDED, Shape
+from hlotool.mlir import AnyType, read_type, value_text
 from hlotool.stablehlo import codes
-from hlotool.stablehlo.strings import attributes_of, string_of
-from hlotool.stablehlo.types import DYNAMIC, NoType, Types
+from hlotool.stablehlo.bindings import attributes_of, string_of
+from hlotool.stablehlo.lifts import KEPT, encoded_name
+from hlotool.stablehlo.types import NoType, Types
 
-#: how the target of a custom call begins that stands for an operation while a pass runs
-KEPT = "hlotool.kept."
+#: a shape of an argument: HLO's, its text, or the dimensions
+ShapeGiven: TypeAlias = Shape | Sequence[int] | str
 
 _DEPRECATED = "func.func(stablehlo-legalize-deprecated-ops{fail-on-unused=false})"
 _STATIC = ("stablehlo-refine-shapes", "func.func(stablehlo-canonicalize-dynamism)", "symbol-dce")
@@ -38,7 +40,7 @@ def expanded(program: Any, kept: Collection[str]) -> Any:
     copy = copied(program)
     _decode(copy)
     names = operation_names(copy)
-    if is_quantised(copy):
+    if _is_quantised(copy):
         # Every operation on quantised values is one on what they express; then the arithmetic is written out.
         run_passes(copy, "func.func(stablehlo-legalize-quantized-op-to-qdq)",
                    "func.func(stablehlo-legalize-quant-to-math)")
@@ -72,23 +74,15 @@ def _static(program: Any) -> Any:
     return found
 
 
-#: how custom calls begin that stand for CHLO's operations, and names that differ. XLA: legalization of CHLO to MHLO
-_ENCODED = ("mhlo.", "chlo.")
-_CHLO_NAMES = {"topk": "top_k"}
-#: beside such a call: the operation's own attributes
+#: beside a call that stands for one of CHLO's operations: the operation's own attributes
 _ENCODED_ATTRIBUTES = "mhlo.attributes"
 
 
-def encoded_operation(operation: Any) -> str:
-    """The CHLO operation that a custom call stands for: chlo.cosh for @mhlo.cosh; '' for other operations."""
+def _encoded(operation: Any) -> str:
+    """Return the CHLO operation that a custom call of the bindings stands for; '' for other operations."""
     if operation.name != "stablehlo.custom_call":
         return ""
-    target = string_of(operation.attributes["call_target_name"])
-    if not target.startswith(_ENCODED):
-        return ""
-    plain = target[len(_ENCODED[0]):]
-    name = f"chlo.{_CHLO_NAMES.get(plain, plain)}"
-    return name if operation.context.is_registered_operation(name) else ""
+    return encoded_name(string_of(operation.attributes["call_target_name"]))
 
 
 def _decode(program: Any) -> None:
@@ -96,12 +90,12 @@ def _decode(program: Any) -> None:
     from jax.extend.mlir import ir
 
     found: list[Any] = []
-    _walk(program, lambda operation: found.append(operation) if encoded_operation(operation) else None)
+    _walk(program, lambda operation: found.append(operation) if _encoded(operation) else None)
     for operation in found:
         given = operation.attributes.get(_ENCODED_ATTRIBUTES)
         attributes = {} if given is None else {entry.name: entry.attr for entry in given}
         with operation.location, ir.InsertionPoint(operation):
-            made = ir.Operation.create(encoded_operation(operation), [r.type for r in operation.results],
+            made = ir.Operation.create(_encoded(operation), [r.type for r in operation.results],
                                        list(operation.operands), _own_attributes(operation, attributes))
         for old, new in zip(operation.results, made.results, strict=True):
             old.replace_all_uses_with(new)
@@ -116,7 +110,7 @@ def _decode(program: Any) -> None:
 
 def _own_attributes(operation: Any, attributes: dict[str, Any]) -> dict[str, Any]:
     """The attributes that the operation knows: StableHLO's top_k has no `largest`, which is always true."""
-    if encoded_operation(operation) != "chlo.top_k":
+    if _encoded(operation) != "chlo.top_k":
         return attributes
     largest = attributes.pop("largest", None)
     if largest is not None and not largest.value:
@@ -124,13 +118,19 @@ def _own_attributes(operation: Any, attributes: dict[str, Any]) -> dict[str, Any
     return attributes
 
 
-def refined(program: Any, arg_shapes: Sequence[Shape | Sequence[int] | str]) -> Any:
+def refined(program: Any, arg_shapes: Sequence[ShapeGiven]) -> Any:
     """A copy of a shape-polymorphic program for arguments of these shapes: HLO shapes, texts of them, or dimensions.
 
     The assertions about shapes that jax.export leaves are checked. Raises HloError.
     """
+    functions = [(f.attributes["sym_name"].value,
+                  [read_type(str(t)) for t in f.attributes["function_type"].value.inputs]) for f in _functions(program)]
+    return refined_for(program, argument_types(functions, arg_shapes))
+
+
+def refined_for(program: Any, types: Sequence[str]) -> Any:
+    """A copy of a program for arguments of these types. Raises HloError."""
     copy = copied(program)
-    types = _argument_types(copy, arg_shapes)
     # A parameter of a function may be a dimension's size: only inlined calls show which.
     run_passes(copy, "inline", f"stablehlo-refine-arguments{{types={','.join(types)}}}", "stablehlo-refine-shapes",
                "func.func(stablehlo-check-shape-assertions{enable-shape-assertions=true})",
@@ -181,7 +181,7 @@ def _walk(program: Any, visit: Callable[[Any], None]) -> None:
     program.operation.walk(each)
 
 
-def is_quantised(program: Any) -> bool:
+def _is_quantised(program: Any) -> bool:
     """Return True if a value of the program has a quantised type."""
     found: list[bool] = []
 
@@ -191,14 +191,6 @@ def is_quantised(program: Any) -> bool:
 
     _walk(program, visit)
     return bool(found)
-
-
-def is_dynamic(program: Any) -> bool:
-    """Return True if an argument of a public function has a dimension that is neither known nor bounded."""
-    from jax.extend.mlir import ir
-
-    return any(isinstance(t, ir.RankedTensorType) and DYNAMIC in t.shape and t.encoding is None
-               for function in _functions(program) for t in function.attributes["function_type"].value.inputs)
 
 
 def _functions(program: Any) -> list[Any]:
@@ -224,29 +216,30 @@ def _protect(program: Any, names: Collection[str]) -> None:
         operation.erase()
 
 
-def _argument_types(program: Any, arg_shapes: Sequence[Shape | Sequence[int] | str]) -> list[str]:
-    from jax.extend.mlir import ir
+def argument_types(functions: Sequence[tuple[str, Sequence[AnyType]]], arg_shapes: Sequence[ShapeGiven]) -> list[str]:
+    """Return the types of arguments of these shapes, for the entry among functions with their names and types.
 
-    functions = [f for f in _functions(program) if f.attributes["sym_name"].value == "main"] or _functions(program)
-    if not functions:
+    Raises HloError for shapes that the function's own types do not allow.
+    """
+    entries = [f for f in functions if f[0] == "main"] or functions
+    if not entries:
         raise HloError([Diagnostic(codes.NO_ENTRY, "the program has no function")])
-    inputs = list(functions[0].attributes["function_type"].value.inputs)
+    inputs = entries[0][1]
     if len(inputs) != len(arg_shapes):
         raise HloError([Diagnostic(codes.ARGUMENT_SHAPES, f"the program takes {len(inputs)} arguments, "
                                                           f"{len(arg_shapes)} shapes are given")])
-    with program.context, ir.Location.unknown(program.context):
-        known, problems, found = Types(), list[Diagnostic](), list[str]()
-        for number, (given, type_) in enumerate(zip(arg_shapes, inputs, strict=True)):
-            try:
-                found.append(str(known.leaves(_fitting(given, known.shape(type_)))[0]))
-            except (NoType, ValueError) as error:
-                problems.append(Diagnostic(codes.ARGUMENT_SHAPES, f"argument {number}: {error}"))
+    known, problems, found = Types(), list[Diagnostic](), list[str]()
+    for number, (given, type_) in enumerate(zip(arg_shapes, inputs, strict=True)):
+        try:
+            found.append(value_text(known.leaves(_fitting(given, known.shape(type_)))[0]))
+        except (NoType, ValueError) as error:
+            problems.append(Diagnostic(codes.ARGUMENT_SHAPES, f"argument {number}: {error}"))
     if problems:
         raise HloError(problems)
     return found
 
 
-def _fitting(given: Shape | Sequence[int] | str, declared: Shape) -> Shape:
+def _fitting(given: ShapeGiven, declared: Shape) -> Shape:
     """The shape that is given, where it is one that the declared type allows. Raises ValueError."""
     shape = _shape_of(given, declared)
     if not (declared.is_array and shape.is_array):
@@ -261,7 +254,7 @@ def _fitting(given: Shape | Sequence[int] | str, declared: Shape) -> Shape:
     return shape.without_layout()
 
 
-def _shape_of(given: Shape | Sequence[int] | str, declared: Shape) -> Shape:
+def _shape_of(given: ShapeGiven, declared: Shape) -> Shape:
     from hlotool.ir import Kind
     from hlotool.text import PhraseError, read_value
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from hlotool.diagnostics import Diagnostic, HloError, at
 from hlotool.ir import ELIDED_ADVICE, HloInstruction, HloModule
 from hlotool.ops import OPS, ConstraintError
 from hlotool.passes.verify import agrees, verify
 from hlotool.stablehlo import codes
-from hlotool.stablehlo.locations import Locations
 from hlotool.stablehlo.types import NoType
 
 #: exceptions of a lowering on an instruction that breaks its operation's rules
@@ -25,10 +24,9 @@ class LoweringRefusal(Exception):
 class ExportFindings:
     """The findings about the instructions of one module."""
 
-    def __init__(self, module: HloModule, locations: Locations) -> None:
+    def __init__(self, module: HloModule) -> None:
         self.diagnostics: list[Diagnostic] = []
         self._module = module
-        self._locations = locations
 
     def report(self, instruction: HloInstruction, code: str, message: str, *, help: str = "") -> None:
         """Record a finding at an instruction."""
@@ -65,18 +63,21 @@ class ExportFindings:
                 f"{instruction.opcode} {instruction.name} cannot be lifted as it stands: "
                 f"{type(error).__name__}: {error}"))
 
-    def add_verifiers(self, found_by_mlir: Iterable[Any]) -> None:
-        """Record what MLIR's verifier found, once for each instruction; where its rule is broken, what that says."""
+    def add_verifiers(self, found_by_mlir: Iterable[tuple[str, str]]) -> None:
+        """Record what MLIR refuses: names of instructions, and messages of which the first one of each is kept.
+
+        Where an operation's own rule is broken, that is what is recorded.
+        """
         by_name = {i.name: i for i in self._module.instructions()}
         reported: set[HloInstruction] = set()
-        for found in found_by_mlir:
-            instruction = by_name.get(self._locations.name_in(found.location) or "")
+        for name, message in found_by_mlir:
+            instruction = by_name.get(name)
             if instruction is None:
-                self.report_module(codes.UNVERIFIED, found.message)
+                self.report_module(codes.UNVERIFIED, message)
             elif instruction not in reported:
                 reported.add(instruction)
                 broken = _broken_rule(instruction) or self._verdict_at(instruction)
-                self.report(instruction, codes.MALFORMED if broken else codes.UNVERIFIED, broken or found.message)
+                self.report(instruction, codes.MALFORMED if broken else codes.UNVERIFIED, broken or message)
 
     def _verdict_at(self, instruction: HloInstruction) -> str:
         """Return the finding of verification at the instruction's line: some rules look at several instructions."""

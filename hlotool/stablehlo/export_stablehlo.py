@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hlotool import mlir
 from hlotool.diagnostics import HloError, Severity
 from hlotool.ir import HloModule, no_collection
 from hlotool.passes.edit import clone_module
@@ -19,12 +20,26 @@ from hlotool.passes.lift import (
 from hlotool.passes.verify import require_usable
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.artifact import without_chlo
+from hlotool.stablehlo.bindings import UnboundError, from_bindings, to_bindings, verifier_findings
 from hlotool.stablehlo.context import make_context
 from hlotool.stablehlo.exporter import Exporter
+from hlotool.stablehlo.location_reader import name_in
 from hlotool.stablehlo.loss_report import Loss, LossReport, library_loss
 from hlotool.stablehlo.options import LiftOptions
 from hlotool.stablehlo.replaced_operations import lose_replaced
 from hlotool.stablehlo.shardy import with_shardy
+
+
+@no_collection()
+def to_program(module: HloModule, *, options: LiftOptions | None = None, losses: LossReport | None = None
+               ) -> mlir.Operation:
+    """Return the module as a program of builtin, func, stablehlo and chlo operations in our own representation.
+
+    As `to_stablehlo`, but nothing of jaxlib is needed, and MLIR's verifier has not seen the program. Raises HloError
+    with a diagnostic for every instruction that has no StableHLO form, or where `options` ask for a program without
+    chlo and jaxlib is not installed.
+    """
+    return _exported(module, options or LiftOptions(), losses, None)[0]
 
 
 @no_collection()
@@ -37,24 +52,41 @@ def to_stablehlo(module: HloModule, context: Any = None, *, options: LiftOptions
     a new one. `losses` collects what StableHLO cannot hold. Raises HloError with a diagnostic for every
     instruction that has no StableHLO form.
     """
-    from jax.extend.mlir import ir
+    return _exported(module, options or LiftOptions(), losses, context or make_context())[1]
 
+
+def _exported(module: HloModule, options: LiftOptions, losses: LossReport | None, context: Any
+              ) -> tuple[mlir.Operation, Any]:
+    """Return the program, and as jaxlib's MLIR verified it where a context is given."""
     require_usable(module)
-    options = options or LiftOptions()
-    with context or make_context(), ir.Location.unknown():
-        prepared, found = _prepared(module, options)
-        exporter = Exporter(prepared, found, options)
-        program = exporter.run()
-        if options.shardy:
-            with_shardy(program)
-        written = program if options.chlo else without_chlo(program)
-        if written is not program:
-            lose_replaced(found, program, written)
-        if losses is not None:
-            losses.add(module, found)
-        if options.strict and found:
-            raise HloError([loss.diagnostic(module, Severity.ERROR) for loss in found])
-        return written
+    prepared, found = _prepared(module, options)
+    exporter = Exporter(prepared, found, options)
+    program, bound = exporter.run(), None
+    if options.shardy:
+        with_shardy(program)
+    if context is not None or not options.chlo:
+        bound = _verified(exporter, program, context or make_context())
+    if not options.chlo:
+        bound = without_chlo(bound)
+        written = from_bindings(bound)
+        lose_replaced(found, program, written)
+        program = written
+    if losses is not None:
+        losses.add(module, found)
+    if options.strict and found:
+        raise HloError([loss.diagnostic(module, Severity.ERROR) for loss in found])
+    return program, bound
+
+
+def _verified(exporter: Exporter, program: mlir.Operation, context: Any) -> Any:
+    """Return the program in jaxlib's bindings. Raises HloError with what MLIR refuses, at instructions."""
+    try:
+        bound = to_bindings(program, context)
+    except UnboundError as error:
+        raise exporter.refused([(name_in(error.operation.location) or "", str(error))]) from None
+    if found := verifier_findings(bound):
+        raise exporter.refused(found)
+    return bound
 
 
 def _prepared(module: HloModule, options: LiftOptions) -> tuple[HloModule, list[Loss]]:

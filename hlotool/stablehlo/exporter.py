@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from hlotool import mlir
 from hlotool.diagnostics import HloError
 from hlotool.ir import (
     HloComputation,
@@ -24,7 +25,7 @@ from hlotool.passes.verify import Signatures
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.async_ops import is_in_flight, landed, replaced, started
 from hlotool.stablehlo.attribute_values import AttributeValues
-from hlotool.stablehlo.dense_elements import Constants
+from hlotool.stablehlo.dense_elements import Constants, zeros
 from hlotool.stablehlo.export_findings import MISREADINGS, ExportFindings, LoweringRefusal
 from hlotool.stablehlo.locations import Locations
 from hlotool.stablehlo.loss_attributes import ELIDED, LOST, OPAQUE, dictionary_text, value_text
@@ -40,7 +41,6 @@ from hlotool.stablehlo.module_attributes import (
 from hlotool.stablehlo.nested_values import bind, flat, is_made_of, is_missing, nested
 from hlotool.stablehlo.options import LiftOptions
 from hlotool.stablehlo.roundtrip_check import NOTHING, RoundtripCheck
-from hlotool.stablehlo.strings import attribute_of
 from hlotool.stablehlo.types import NoType, Types
 
 #: fusions nested deeper than this become calls, so that no nesting exhausts the stack
@@ -58,7 +58,7 @@ class _Body:
     """A block to be filled with a computation's instructions."""
 
     computation: HloComputation
-    block: Any
+    block: mlir.Block
     values: dict[HloInstruction, Value]
     terminator: str
 
@@ -75,24 +75,20 @@ class Exporter:
     """One module on its way to StableHLO; the Emitter that lowerings write with."""
 
     def __init__(self, module: HloModule, losses: list[Loss], options: LiftOptions) -> None:
-        from jax.extend.mlir import ir
-
         self.options = options
         self._written = Written()
         self._signatures = Signatures()
         self._sound: set[Any] = set()
         self._budget = _MOST_BESIDE + _MOST_TIMES * sum(len(c.instructions) for c in module.computations)
 
-        self._ir = ir
-        self._create = ir.Operation.create
         self.module = module
         self.types = Types()
         self.values = AttributeValues()
-        self._constants = Constants(self.types)
+        self._constants = Constants()
         self._locations = Locations(module.tables)
         self._attributes: dict[str, Any] = {}
         self._emitters: dict[str, Callable[..., Value]] = {name: op.lowering.emit for name, op in OPS.items()}
-        self._findings = ExportFindings(module, self._locations)
+        self._findings = ExportFindings(module)
         self._symbols: dict[HloComputation, str] = {}
         self._called: dict[str, HloComputation] = {}
         self._notes = LossNotes(module, losses, RoundtripCheck(self.types, self.values, self._called),
@@ -101,20 +97,18 @@ class Exporter:
         self._queue: deque[_Body] = deque()
         self._depth = 0
         self._current: HloInstruction = None  # type: ignore[assignment]  # set before any lowering runs
-        self._ip: Any = None
+        self._block: mlir.Block = mlir.Block()
 
     # The module.
 
-    def run(self) -> Any:
+    def run(self) -> mlir.Operation:
         """The exported module. Raises HloError."""
-        ir = self._ir
-        self._module = ir.Module.create()
-        attributes = self._module.operation.attributes
-        attributes["sym_name"] = ir.StringAttr.get(self.module.name)
+        self._top = mlir.Block()
+        program = mlir.Operation("builtin.module", regions=[mlir.Region([self._top])],
+                                 properties={"sym_name": mlir.StringAttribute(self.module.name)})
         for name, text in module_attributes(self.module).items():
-            attributes[name] = self.attribute(text)
-        self._notes.note_header(attributes)
-        self._top = ir.InsertionPoint(self._module.body)
+            program.attributes[name] = self.attribute(text)
+        self._notes.note_header(program.attributes)
         if self.module.entry is None:
             self._findings.report_module(codes.NO_ENTRY, "the module has no entry computation")
         else:
@@ -126,12 +120,15 @@ class Exporter:
             raise HloError(self._findings.diagnostics)
         self._notes.lose_uncalled()
         self._notes.lose_denied_sizes()
-        self._verify()
-        return self._module
+        return program
+
+    def refused(self, found_by_mlir: Iterable[tuple[str, str]]) -> HloError:
+        """Return the error of what MLIR refuses: names of instructions, and messages."""
+        self._findings.add_verifiers(found_by_mlir)
+        return HloError(self._findings.diagnostics)
 
     def _function(self, computation: HloComputation, name: str, *, is_entry: bool = False) -> None:
         """Append an empty function for the computation and put its body on the list of things to do."""
-        ir = self._ir
         parameters, root = computation.parameters(), computation.root
         if root is None:
             self._findings.report_module(codes.MALFORMED, f"the computation {computation.name} is empty")
@@ -148,8 +145,8 @@ class Exporter:
             self._findings.report(root, codes.UNTYPED, str(error))
             return
         attributes: dict[str, Any] = {
-            "sym_name": ir.StringAttr.get(name),
-            "function_type": ir.TypeAttr.get(ir.FunctionType.get(inputs, list(results)))}
+            "sym_name": mlir.StringAttribute(name),
+            "function_type": mlir.TypeAttribute(mlir.FunctionType(tuple(inputs), tuple(results)))}
         module = self.module if is_entry else None
         for key, dictionaries in (("arg_attrs", self._argument_attributes(parameters, module)),
                                   ("res_attrs", result_attributes(root))):
@@ -157,12 +154,21 @@ class Exporter:
                 attributes[key] = self.attribute("[" + ", ".join(map(_dictionary, dictionaries)) + "]")
         self._notes.lose_grouping_of_values(computation, is_entry=is_entry)
         if not is_entry:
-            attributes["sym_visibility"] = ir.StringAttr.get("private")
+            attributes["sym_visibility"] = mlir.StringAttribute("private")
         if lost := self._notes.note_computation(computation, is_function=True):
             attributes[LOST] = self.attribute(dictionary_text(lost))
-        function = self._create("func.func", [], [], attributes, None, 1, self._locations.named(name), self._top)
-        block = function.regions[0].blocks.append(*inputs, arg_locs=self._argument_locations(parameters))
+        block = self._opened(parameters)
+        _append(self._top, "func.func", (), (), attributes, mlir.NameLocation(name), [mlir.Region([block])])
         self._queue.append(_Body(computation, block, bind(parameters, block.arguments), "func.return"))
+
+    def _opened(self, parameters: Sequence[HloInstruction]) -> mlir.Block:
+        """Return a block with an argument for each leaf of the parameters."""
+        block = mlir.Block()
+        for parameter in parameters:
+            location = self._locations.of(parameter)
+            for leaf in self.types.leaves(parameter.shape):
+                block.add_argument(leaf, location)
+        return block
 
     def _argument_attributes(self, parameters: Sequence[HloInstruction], module: HloModule | None
                              ) -> list[dict[str, str]]:
@@ -184,25 +190,22 @@ class Exporter:
             return False
         return True
 
-    def _argument_locations(self, parameters: Sequence[HloInstruction]) -> list[Any]:
-        return [self._locations.of(p) for p in parameters for _ in self.types.leaves(p.shape)]
-
     def _fill(self, body: _Body) -> None:
         """Write a computation's instructions into its block, and end it."""
-        self._ip = self._ir.InsertionPoint(body.block)
+        self._block = body.block
         result = self._write(body.computation, body.values)
         if is_missing(result):
             # An operand's fault, reported already; the block still needs its end.
             return
         root = body.computation.root
         if self.options.asynchronous:
-            (result,) = landed(self._ir, [result], self._locations.of(root), self._ip)
-        if not is_made_of(result, self._ir.Value):
+            (result,) = landed([result], self._locations.of(root), self._block)
+        if not is_made_of(result, mlir.SsaValue):
             # The operands that an asynchronous start passes to its end, for example, are no values of the program.
             self._findings.report(root, codes.NOT_LOWERED,
                                   f"{root.opcode} cannot be lifted: it gives no value to return")
             return
-        self._create(body.terminator, [], flat((result,)), None, None, 0, self._locations.of(root), self._ip)
+        _append(self._block, body.terminator, (), flat((result,)), {}, self._locations.of(root))
 
     def _write(self, computation: HloComputation, values: dict[HloInstruction, Value]) -> Value:
         """Append the instructions of a computation whose parameters have values; the root's value."""
@@ -228,7 +231,7 @@ class Exporter:
                 values[instruction] = self._emit(emit, instruction, operands)
             except LoweringRefusal:
                 values[instruction] = self._substitute(instruction, operands, reported)
-            except (*MISREADINGS, ConstraintError, NoType, HloError, self._ir.MLIRError) as error:
+            except (*MISREADINGS, ConstraintError, NoType, HloError) as error:
                 if not any(map(is_missing, operands)):
                     self._findings.explain(instruction, error)
                 values[instruction] = self._substitute(instruction, operands, reported)
@@ -280,10 +283,10 @@ class Exporter:
         """The value of an asynchronous operation where StableHLO has such: started, on its way, or awaited."""
         location, last = self._locations.of(instruction), self._written.last
         if instruction.opcode.endswith("-done"):
-            (value,) = landed(self._ir, [value], location, self._ip)
+            (value,) = landed([value], location, self._block)
         elif self._written.count == 1 and last is not None and last.name in STARTABLE:
             results = list(last.results)
-            flights = started(self._ir, last, location, self._ip)
+            flights = started(last, location, self._block)
             value = replaced(value, lambda v: flights[results.index(v)] if v in results else v)
         return value
 
@@ -335,9 +338,9 @@ class Exporter:
             return tuple(map(self._with_zeros, literal.elements))
         if not literal.is_elided:
             return self.constant(literal.array, literal.shape)
-        operation = self._dense(self._constants.zeros(literal.shape), literal.shape)
-        operation.attributes[ELIDED] = self._ir.UnitAttr.get()
-        return operation.result
+        operation = self._dense(zeros(literal.shape), literal.shape)
+        operation.attributes[ELIDED] = mlir.UNIT
+        return operation.results[0]
 
     def _derived(self, opcode: str) -> Callable[..., Value] | None:
         """How to emit an opcode that OPS does not list but knows: the sugar of asynchronous operations."""
@@ -378,62 +381,53 @@ class Exporter:
         except NoType:
             return None
 
-    def _verify(self) -> None:
-        """Run MLIR's verifier. Raises HloError with what it found, at the instructions that it names."""
-        try:
-            self._module.operation.verify()
-        except self._ir.MLIRError as error:
-            self._findings.add_verifiers(error.error_diagnostics)
-            raise HloError(self._findings.diagnostics) from None
-
     # The Emitter protocol.
 
     def op(self, name: str, operands: Sequence[Value], result: Shape, attributes: Mapping[str, str] = {},
            regions: Sequence[_Region] = (), *, as_tuple: bool = False) -> Value:
         """Append an operation; see hlotool.ops.lowering.Emitter."""
         if self.options.asynchronous and is_in_flight(tuple(operands)):
-            operands = landed(self._ir, operands, self._locations.of(self._current), self._ip)
+            operands = landed(operands, self._locations.of(self._current), self._block)
         types = (self.types.whole(result),) if as_tuple else self.types.leaves(result)
-        texts = {key: self.attribute(text) for key, text in attributes.items()} if attributes else None
+        values = {key: self.attribute(text) for key, text in attributes.items()} if attributes else {}
         written = self._written
         written.count += 1
         written.last_name = name if "." in name else f"stablehlo.{name}"
-        operation = written.last = self._create(
-            written.last_name, types, flat(operands), texts, None, len(regions),
-            self._locations.of(self._current), self._ip)
+        operation = written.last = _append(self._block, written.last_name, types, flat(operands), values,
+                                           self._locations.of(self._current), [mlir.Region() for _ in regions])
         written.regions = tuple([r.computation for r in regions]) if regions else ()
         if regions:
             self._open(operation, regions)
         if as_tuple:
-            return self._taken_apart(operation.result)
-        return nested(result, iter(operation.results)) if result.is_tuple else operation.result
+            return self._taken_apart(operation.results[0])
+        return nested(result, iter(operation.results)) if result.is_tuple else operation.results[0]
 
-    def _taken_apart(self, value: Any) -> Value:
+    def _taken_apart(self, value: mlir.SsaValue) -> Value:
         """Append what takes the leaves out of a value of MLIR's tuple type; nested like it."""
-        if not isinstance(value.type, self._ir.TupleType):
+        if not isinstance(value.type, mlir.TupleType):
             return value
-        return tuple(self._taken_apart(self._create(
-            "stablehlo.get_tuple_element", [value.type.get_type(i)], [value], {"index": self.attribute(f"{i} : i32")},
-            None, 0, self._locations.of(self._current), self._ip).result) for i in range(value.type.num_types))
+        return tuple(self._taken_apart(_append(
+            self._block, "stablehlo.get_tuple_element", [member], [value], {"index": self.attribute(f"{i} : i32")},
+            self._locations.of(self._current)).results[0]) for i, member in enumerate(value.type.members))
 
-    def _open(self, operation: Any, regions: Sequence[_Region]) -> None:
+    def _open(self, operation: mlir.Operation, regions: Sequence[_Region]) -> None:
         """Give the operation's regions their blocks, to be filled later."""
         for region, spec in zip(operation.regions, regions, strict=True):
             parameters = spec.computation.parameters()
             self._notes.lose_parameters(parameters)
             if spec.bound is None:
-                types = [t for p in parameters for t in self.types.leaves(p.shape)]
-                block = region.blocks.append(*types, arg_locs=self._argument_locations(parameters))
+                block = self._opened(parameters)
                 values = bind(parameters, block.arguments)
             else:
-                block, values = region.blocks.append(), dict(zip(parameters, spec.bound, strict=True))
+                block, values = mlir.Block(), dict(zip(parameters, spec.bound, strict=True))
+            region.blocks.append(block)
             self._queue.append(_Body(spec.computation, block, values, "stablehlo.return"))
 
     def attribute(self, text: str) -> Any:
         """The attribute of a text, remembered."""
         found = self._attributes.get(text)
         if found is None:
-            found = self._attributes[text] = attribute_of(self._ir, text)
+            found = self._attributes[text] = mlir.read_attribute(text)
         return found
 
     def region(self, computation: HloComputation, bound: Sequence[Value] | None = None) -> _Region:
@@ -481,11 +475,11 @@ class Exporter:
 
     def constant(self, array: Any, shape: Shape) -> Value:
         """Append a stablehlo.constant; see hlotool.ops.lowering.Emitter."""
-        return self._dense(self._constants.attribute(array, shape), shape).result
+        return self._dense(self._constants.attribute(array, shape), shape).results[0]
 
-    def _dense(self, value: Any, shape: Shape) -> Any:
-        operation = self._create("stablehlo.constant", self.types.leaves(shape), (), {"value": value}, None, 0,
-                                 self._locations.of(self._current), self._ip)
+    def _dense(self, value: mlir.AnyAttribute, shape: Shape) -> mlir.Operation:
+        operation = _append(self._block, "stablehlo.constant", self.types.leaves(shape), (), {"value": value},
+                            self._locations.of(self._current))
         # A constant after an operation does not represent the instruction.
         if self._written.last is None:
             self._written.last, self._written.last_name = operation, operation.name
@@ -498,9 +492,9 @@ class Exporter:
         members = [self.pack(v) for v in value]
         if any(m is None for m in members):
             raise LoweringRefusal
-        type_ = self._ir.TupleType.get_tuple([m.type for m in members])
-        return self._create("stablehlo.tuple", [type_], members, None, None, 0, self._locations.of(self._current),
-                            self._ip).result
+        type_ = mlir.TupleType(tuple([m.type for m in members]))
+        return _append(self._block, "stablehlo.tuple", [type_], members, {}, self._locations.of(self._current)
+                       ).results[0]
 
     def shape_of(self, value: Value) -> Shape:
         """The shape of a value; see hlotool.ops.lowering.Emitter."""
@@ -511,6 +505,15 @@ class Exporter:
     def refuse(self, instruction: HloInstruction, reason: str) -> NoReturn:
         """Report that the instruction has no StableHLO form; see hlotool.ops.lowering.Emitter."""
         self._findings.fail(instruction, codes.NOT_LOWERED, f"{instruction.opcode} cannot be lifted: {reason}")
+
+
+def _append(block: mlir.Block, name: str, types: Sequence[mlir.AnyType], operands: Sequence[mlir.SsaValue],
+            attributes: dict[str, mlir.AnyAttribute], location: mlir.Location, regions: Sequence[mlir.Region] = ()
+            ) -> mlir.Operation:
+    """Append an operation to a block."""
+    operation = mlir.make_operation(name, operands, types, attributes, regions=regions, location=location)
+    block.operations.append(operation)
+    return operation
 
 
 def _is_ordered(computation: HloComputation) -> bool:

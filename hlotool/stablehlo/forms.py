@@ -1,11 +1,18 @@
-"""The forms in which an MLIR module is written: text, bytecode, portable artifacts."""
+"""The forms in which a StableHLO program is written: text, bytecode, portable artifacts.
+
+A program is a module of jaxlib's MLIR bindings, or one in our own representation where jaxlib is not installed.
+"""
 
 from __future__ import annotations
 
 import io
+import math
 from dataclasses import dataclass
 from typing import Any
 
+from hlotool import mlir
+from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.stablehlo import codes
 from hlotool.stablehlo.artifact import write_artifact
 from hlotool.stablehlo.loss_report import Loss
 
@@ -34,11 +41,12 @@ class TextForm:
 
 
 def program_text(program: Any, form: TextForm | None = None) -> str:
-    """The program as text, ended by a line feed."""
+    """Return the program as text, ended by a line feed."""
     form = form or TextForm()
-    text = _asm(program, form, is_generic=form.generic)
+    write = _own_text if isinstance(program, mlir.Operation) else _asm
+    text = write(program, form, is_generic=form.generic)
     if not form.generic and _SHORT_REDUCER in text and _has_attributes_in_reducers(program):
-        text = _asm(program, form, is_generic=True)
+        text = write(program, form, is_generic=True)
     return text if text.endswith("\n") else text + "\n"
 
 
@@ -49,8 +57,39 @@ def _asm(program: Any, form: TextForm, *, is_generic: bool) -> str:
     return text
 
 
+def _own_text(program: mlir.Operation, form: TextForm, *, is_generic: bool) -> str:
+    write = mlir.generic_text if is_generic else mlir.short_text
+    if form.elide_above is None:
+        return write(program, locations=form.locations)
+    values = {id(held): dict(held) for operation in mlir.walk(program)
+              for held in (operation.properties, operation.attributes)}
+    try:
+        for operation in mlir.walk(program):
+            for held in (operation.properties, operation.attributes):
+                held.update({n: _elided(v) for n, v in held.items() if _is_longer(v, form.elide_above)})
+        return write(program, locations=form.locations)
+    finally:
+        for operation in mlir.walk(program):
+            for held in (operation.properties, operation.attributes):
+                held.update(values[id(held)])
+
+
+def _is_longer(value: mlir.AnyAttribute, most: int) -> bool:
+    """Return True for a constant of more elements, unless they are all equal: such a one is short."""
+    return (isinstance(value, mlir.DenseAttribute) and math.prod(getattr(value.type, "shape", ())) > most
+            and len(value.data) > mlir.stored_bytes(getattr(value.type, "element", None)))
+
+
+def _elided(value: Any) -> mlir.DenseResourceAttribute:
+    return mlir.DenseResourceAttribute(value.type, "__elided__")
+
+
 def _has_attributes_in_reducers(program: Any) -> bool:
     """Return True if the one operation of a reduction's body has attributes, which its pretty form leaves out."""
+    if isinstance(program, mlir.Operation):
+        bodies = [o.regions[0].blocks[0].operations for o in mlir.walk(program) if o.name == "stablehlo.reduce"]
+        # One operation and the return: a longer body is printed whole.
+        return any(len(body) == _SHORT_BODY and bool(body[0].properties or body[0].attributes) for body in bodies)
     from jax.extend.mlir import ir
 
     found = False
@@ -59,7 +98,6 @@ def _has_attributes_in_reducers(program: Any) -> bool:
         nonlocal found
         if operation.name == "stablehlo.reduce":
             body = list(operation.regions[0].blocks[0].operations)
-            # One operation and the return: a longer body is printed whole.
             found = found or (len(body) == _SHORT_BODY and len(body[0].operation.attributes) > 0)
         return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
 
@@ -69,12 +107,15 @@ def _has_attributes_in_reducers(program: Any) -> bool:
 
 def program_bytes(program: Any, version: str | None = None, *, portable: bool = False,
                   losses: list[Loss] | None = None) -> bytes:
-    """The program as bytecode, or (portable, or for a StableHLO version) as a portable artifact. Raises HloError.
+    """Return the program as bytecode, or (portable, or for a StableHLO version) as a portable artifact.
 
-    `losses` of the program get what an artifact's version lacks.
+    `losses` of the program get what an artifact's version lacks. Raises HloError.
     """
     if portable or version:
         return write_artifact(program, version, losses)
+    if isinstance(program, mlir.Operation):
+        raise HloError([Diagnostic(codes.NO_MLIR, "bytecode that is no portable artifact is written by MLIR, and "
+                                   "jaxlib is not installed", help="--target VERSION writes an artifact")])
     out = io.BytesIO()
     program.operation.write_bytecode(out)
     return out.getvalue()

@@ -14,6 +14,7 @@ from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.ops import OPS, ConstraintError
 
 _SETS = "set-dimension-size"
+_SIZE = Shape.array("s32")
 
 
 def say_sizes(computations: Iterable[HloComputation]) -> None:
@@ -44,13 +45,13 @@ def _is_unsaid(instruction: HloInstruction) -> bool:
 
     A shape that tells other sizes than the operand's does say something, and stays.
     """
-    if len(instruction.operands) != 2:
+    if len(instruction.operands) != 2 or instruction.operands[1].shape != _SIZE:
         return False
     (at,) = instruction.attributes["dimensions"]
     literal = instruction.operands[1].attributes.get("literal")
     shape = instruction.shape
     return 0 <= at < shape.rank and not shape.is_dynamic_dim(at) and shape == instruction.operands[0].shape and (
-        literal is None or int(literal.array) != shape.dims[at])
+        literal is None or literal.whole_number != shape.dims[at])
 
 
 def _say(computation: HloComputation) -> None:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from hlotool import mlir
 from hlotool.diagnostics import Diagnostic, HloError, Severity, shortened
 from hlotool.ir import (
     NO_ATTRIBUTES,
+    UNBOUNDED,
     Attributes,
     HloComputation,
     HloInstruction,
@@ -20,26 +22,31 @@ from hlotool.ir import (
     Source,
     callees_first,
 )
+from hlotool.mlir import Block, Operation, Region, SsaValue, structural_mistakes, walk
 from hlotool.ops import BARE_REGIONS, OPS
+from hlotool.ops.lowering import Lift
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.attribute_values import AttributeValues
-from hlotool.stablehlo.expansion import KEPT, encoded_operation
 from hlotool.stablehlo.implicit_dynamic_sizes import say_sizes
-from hlotool.stablehlo.lifts import CUSTOM_CALL, lift_of, lifts
-from hlotool.stablehlo.locations import Locations
+from hlotool.stablehlo.lifts import CUSTOM_CALL, KEPT, encoded_operation, lift_of
+from hlotool.stablehlo.location_reader import NO_FILE, LocationReader
 from hlotool.stablehlo.loss_attributes import Restorer
 from hlotool.stablehlo.module_attributes import (
     MESH,
     MODULE,
+    body_of,
+    function_type,
     header_attributes,
     instruction_attributes,
     joined_attributes,
-    leaf_attributes,
+    leaf_dictionaries,
+    read_marks,
     root_sharding,
+    symbol_of,
 )
 from hlotool.stablehlo.operation_reader import OperationReader
 from hlotool.stablehlo.region_shardings import share_with_regions
-from hlotool.stablehlo.strings import text_of
+from hlotool.stablehlo.strings import joined, text_of
 from hlotool.stablehlo.types import NoType, Types
 from hlotool.text import check_writable
 
@@ -55,6 +62,8 @@ _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, Sto
 #: beside a function: the thread that its computation runs in, which "main" leaves unsaid
 _THREAD = "execution_thread"
 
+#: the results of an operation, up to its name
+_RESULTS = re.compile(r"%[\w$.\-:,%\s]*+=\s*+", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 
 
@@ -68,59 +77,59 @@ class Scope:
 
     computation: HloComputation
     outer: Scope | None = None
-    values: dict[Any, HloInstruction | tuple[HloInstruction, int]] = field(default_factory=dict)
+    #: names of the operations around it
+    around: tuple[str, ...] = ()
+    values: dict[SsaValue, HloInstruction | tuple[HloInstruction, int]] = field(default_factory=dict)
 
 
 class Importer:
-    """One MLIR module on its way to HLO; to be used where its context and a location are current."""
+    """One MLIR module on its way to HLO."""
 
-    def __init__(self, program: Any, source: Source | None = None) -> None:
-        """Import `program`; instructions get their places in the text `source` that it was read from."""
-        from jax.extend.mlir import ir
+    def __init__(self, program: Operation, source: Source | None = None, read_from: Source | None = None) -> None:
+        """Import `program`; instructions get their places in the text `source`, where one is given.
 
+        Operations begin in `read_from`, that text or one with the same lines; where it is None, only locations of a
+        file without a name are places.
+        """
         self._source = source
-        self._ir = ir
+        self._read_from = read_from
+        self._outermost = program
         self._program = _innermost(program)
         self.types = Types()
         self.values = AttributeValues()
-        self._locations = Locations()
+        self._locations = LocationReader()
         self._restorer = Restorer()
-        self._functions: dict[str, tuple[Any, HloComputation]] = {}
+        self._functions: dict[str, tuple[Operation, HloComputation]] = {}
         self._computations: list[HloComputation] = []
-        self._captured_by: dict[Any, dict[Any, None]] = {}
+        self._captured_by: dict[Block, dict[SsaValue, None]] = {}
         self._names: dict[str, int] = {}
         self._computation_names: dict[str, int] = {}
         #: values that lifts read of an attribute for a result of that shape
         self.once: dict[tuple[Any, Shape], Any] = {}
         self.diagnostics: list[Diagnostic] = []
+        self._doubts: list[Diagnostic] = []
         #: an operation or a type was met that HLO lacks
         self.needs_expansion = False
-
-    @property
-    def known(self) -> set[str]:
-        """The MLIR operations that have an HLO form."""
-        return set(lifts())
 
     def run(self) -> HloModule:
         """The imported module. Raises HloError."""
         functions, nested = [], []
-        for view in self._program.body.operations:
-            if view.operation.name == "func.func":
-                functions.append(view.operation)
-            elif view.operation.name == MODULE:
-                nested.append(view)
-            elif view.operation.name != MESH:
-                self._report(view.operation, codes.NOT_IMPORTED, f"{view.operation.name} has no HLO form")
+        for operation in body_of(self._program):
+            if operation.name == "func.func":
+                functions.append(operation)
+            elif operation.name == MODULE:
+                nested.append(operation)
+            elif operation.name != MESH:
+                self._report(operation, codes.NOT_IMPORTED, f"{operation.name} has no HLO form")
         for function in functions:
-            name = function.attributes["sym_name"].value
+            name = symbol_of(function)
             self._functions[name] = function, self._shell(name)
         entry = self._entry(functions)
         for function, computation in self._functions.values():
             self._fill_function(function, computation)
         if self.diagnostics:
             raise HloError(self.diagnostics)
-        attributes = self._program.operation.attributes
-        name = attributes["sym_name"].value if "sym_name" in attributes else ""
+        name = symbol_of(self._program)
         function, computation = self._functions[entry]
         module = HloModule(_sanitised(name) or "module", self._computations, computation,
                            Attributes(header_attributes(self._program, function)))
@@ -132,11 +141,11 @@ class Importer:
         check_writable(module)
         return module
 
-    def _entry(self, functions: Sequence[Any]) -> str:
-        names = [f.attributes["sym_name"].value for f in functions]
+    def _entry(self, functions: Sequence[Operation]) -> str:
+        names = [symbol_of(f) for f in functions]
         if "main" in names:
-            main = functions[names.index("main")].attributes
-            if "sym_visibility" in main and main["sym_visibility"].value == "private":
+            visibility = functions[names.index("main")].attribute("sym_visibility")
+            if visibility is not None and text_of(visibility) == "private":
                 # XLA drops private functions that nothing calls, and then finds no main.
                 raise HloError([Diagnostic(codes.NO_ENTRY, "the function main is private: no program begins with it")])
             return "main"
@@ -150,27 +159,27 @@ class Importer:
 
     # Functions and regions.
 
-    def _fill_function(self, function: Any, computation: HloComputation) -> None:
+    def _fill_function(self, function: Operation, computation: HloComputation) -> None:
         regions = function.regions[0].blocks
         if len(regions) != 1:
             self._report(function, codes.NOT_IMPORTED,
                          f"the function {computation.name} has {len(regions) or 'no'} blocks, not one")
             return
-        self._restorer.restore_computation(function.attributes, computation)
-        if _THREAD in function.attributes and (thread := text_of(function.attributes[_THREAD])) != "main":
-            computation.attributes = Attributes({**computation.attributes, _THREAD: thread})
+        self._restorer.restore_computation(joined(function), computation)
+        thread = function.attribute(_THREAD)
+        if thread is not None and text_of(thread) != "main":
+            computation.attributes = Attributes({**computation.attributes, _THREAD: text_of(thread)})
         block, scope = regions[0], Scope(computation)
-        marks = leaf_attributes(function, "arg_attrs", len(block.arguments))
-        beside = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * len(marks)
+        beside = leaf_dictionaries(function, "arg_attrs", len(block.arguments))
         for i, argument in enumerate(block.arguments):
-            self._parameter(scope, argument, i, marks[i])
+            self._parameter(scope, argument, i, read_marks(beside[i]))
             self._restorer.restore(beside[i], computation.instructions[-1], computation)
-        sharding = root_sharding(leaf_attributes(function, "res_attrs", len(function.attributes["function_type"]
-                                                                            .value.results)))
+        results_beside = leaf_dictionaries(function, "res_attrs", len(function_type(function).results))
+        sharding = root_sharding([read_marks(d) for d in results_beside])
         results = self._block(scope, block)
         self._set_root(scope, results, sharding)
 
-    def _parameter(self, scope: Scope, argument: Any, number: int, attributes: Mapping[str, Any]) -> None:
+    def _parameter(self, scope: Scope, argument: SsaValue, number: int, attributes: Mapping[str, Any]) -> None:
         try:
             shape = self._shape(argument.type)
         except NoType as error:
@@ -212,31 +221,34 @@ class Importer:
         taken.name = self._unique(self._names, "get-tuple-element")
         return taken
 
-    def region(self, reader: ImportedOperation, region: Any, hint: str) -> HloComputation:
+    def region(self, reader: ImportedOperation, region: Region, hint: str) -> HloComputation:
         """A region with a parameter for each argument; what it captures and constants make is copied into it."""
+        reader.has_read_regions = True
         block = self._only_block(reader, region)
         computation = HloComputation(self._unique(self._computation_names, hint))
-        scope = Scope(computation, reader.scope)
+        scope = Scope(computation, reader.scope, (*reader.scope.around, reader.name))
         for i, argument in enumerate(block.arguments):
             self._parameter(scope, argument, i, {})
         self._set_root(scope, self._block(scope, block))
         self._computations.append(computation)
         return computation
 
-    def closures(self, reader: ImportedOperation, regions: Sequence[Any], carrying: Sequence[bool], hint: str,
+    def closures(self, reader: ImportedOperation, regions: Sequence[Region], carrying: Sequence[bool], hint: str,
                  is_tuple: bool = False) -> tuple[tuple[HloComputation, ...], tuple[HloInstruction, ...]]:
         """Regions as computations of one parameter: arguments, then what any of them captures; several are a tuple."""
+        reader.has_read_regions = True
         blocks = [self._only_block(reader, region) for region in regions]
         captured = list(dict.fromkeys(v for block in blocks for v in _captures(block, self._captured_by)))
         outer = tuple(self.resolve(reader.scope, value) for value in captured)
         is_bare = not is_tuple and len(captured) + len(blocks[0].arguments) == 1
-        return tuple(self._closed(block, captured, outer, carries, hint, is_bare)
+        around = (*reader.scope.around, reader.name)
+        return tuple(self._closed(block, captured, outer, carries, hint, is_bare, around)
                      for block, carries in zip(blocks, carrying, strict=True)), outer
 
-    def _closed(self, block: Any, captured: Sequence[Any], outer: Sequence[HloInstruction], carries: bool,
-                hint: str, is_bare: bool) -> HloComputation:
+    def _closed(self, block: Block, captured: Sequence[SsaValue], outer: Sequence[HloInstruction], carries: bool,
+                hint: str, is_bare: bool, around: tuple[str, ...]) -> HloComputation:
         computation = HloComputation(self._unique(self._computation_names, hint))
-        scope = Scope(computation)
+        scope = Scope(computation, around=around)
         inside = [*block.arguments, *captured]
         shapes = [*(self._shape(a.type) for a in block.arguments), *(i.shape for i in outer)]
         shape = shapes[0] if is_bare else Shape.tuple(*shapes)
@@ -255,7 +267,7 @@ class Importer:
         self._computations.append(computation)
         return computation
 
-    def _only_block(self, reader: ImportedOperation, region: Any) -> Any:
+    def _only_block(self, reader: ImportedOperation, region: Region) -> Block:
         if len(region.blocks) != 1:
             reader.refuse(f"its region has {len(region.blocks)} blocks")
         return region.blocks[0]
@@ -269,21 +281,20 @@ class Importer:
     def signature(self, reader: ImportedOperation, name: str) -> tuple[tuple[Shape, ...], Shape]:
         """The parameters' shapes of a function, and its result's; its body may not have been read yet."""
         self.function(reader, name)
-        found = self._functions[name][0].attributes["function_type"].value
+        found = function_type(self._functions[name][0])
         results = [self._shape(t) for t in found.results]
         return tuple(self._shape(t) for t in found.inputs), results[0] if len(results) == 1 else Shape.tuple(*results)
 
     def mesh(self, name: str) -> Any:
         """Return the contents of the module's mesh of that name, None if there is none."""
-        return next((self.values.read(view.operation.attributes["mesh"]) for view in self._program.body.operations
-                     if view.operation.name == MESH and view.operation.attributes["sym_name"].value == name), None)
+        return next((self.values.read(operation.attribute("mesh")) for operation in body_of(self._program)
+                     if operation.name == MESH and symbol_of(operation) == name), None)
 
     # Operations.
 
-    def _block(self, scope: Scope, block: Any) -> list[HloInstruction]:
+    def _block(self, scope: Scope, block: Block) -> list[HloInstruction]:
         """Import the operations of a block; what its terminator returns."""
-        for view in block.operations:
-            operation = view.operation
+        for operation in block.operations:
             name = operation.name
             if name in _TERMINATORS:
                 return [self.resolve(scope, value) for value in operation.operands]
@@ -293,29 +304,38 @@ class Importer:
                 self._placeholders(scope, operation)
         return []
 
-    def _operation(self, scope: Scope, operation: Any, name: str) -> None:
-        if name == "tensor.cast" and isinstance(operation.results[0].type, self._ir.UnrankedTensorType):
+    def _operation(self, scope: Scope, operation: Operation, name: str) -> None:
+        if name == "tensor.cast" and getattr(operation.results[0].type, "shape", ()) is None:
             # It forgets even how many dimensions there are, which HLO always knows.
             scope.values[operation.results[0]] = self.resolve(scope, operation.operands[0])
             return
-        lift = lift_of(operation, name)
-        is_open = name == _FIXED_ALONE and not self._shape(operation.results[0].type).is_static
-        if lift is None or is_open or (name == CUSTOM_CALL and encoded_operation(operation)):
-            self.needs_expansion = True
-            self._fail(operation, codes.NOT_IMPORTED, f"{encoded_operation(operation) or name} has no HLO form")
         reader = ImportedOperation(self, scope, operation, name)
         try:
-            made = lift(reader)
+            made = self._lift(operation, name)(reader)
+            if operation.regions and not reader.has_read_regions:
+                self._doubts.append(self._diagnostic(operation, codes.ILL_FORMED, f"{name} has no region"))
+            self._finish(scope, operation, reader.added, made)
+            self._define(scope, operation, made)
         except NoType as error:
             self.needs_expansion = True
             self._fail(operation, codes.UNSHAPED, str(error))
         except _MISREADINGS as error:
             self._fail(operation, codes.REFUSED,
                        f"{name} cannot be imported as it stands: {type(error).__name__}: {error}")
-        self._finish(scope, operation, reader.added, made)
-        self._define(scope, operation, made)
+        except HloError as error:  # of what stands beside the operation
+            self._fail(operation, error.diagnostics[0].code, error.diagnostics[0].message)
 
-    def _finish(self, scope: Scope, operation: Any, added: Sequence[HloInstruction], made: HloInstruction) -> None:
+    def _lift(self, operation: Operation, name: str) -> Lift:
+        """Return what reads an operation; one that is to be expanded is reported."""
+        lift = lift_of(operation, name)
+        is_open = name == _FIXED_ALONE and not self._shape(operation.results[0].type).is_static
+        if lift is None or is_open or (name == CUSTOM_CALL and encoded_operation(operation)):
+            self.needs_expansion = True
+            self._fail(operation, codes.NOT_IMPORTED, f"{encoded_operation(operation) or name} has no HLO form")
+        return lift
+
+    def _finish(self, scope: Scope, operation: Operation, added: Sequence[HloInstruction],
+                made: HloInstruction) -> None:
         """Give the new instructions their names, and the last one what stands beside the operation."""
         name, metadata = self._locations.read(operation.location)
         offset = self._offset(operation) if self._source is not None else -1
@@ -325,30 +345,40 @@ class Importer:
             wanted = (_sanitised(name) if instruction is bearer else "") or instruction.opcode
             instruction.name = self._unique(self._names, wanted)
         # Most operations have nothing beside their operands.
-        if len(operation.attributes) and bearer in added:
-            if marks := instruction_attributes(operation):
+        beside = operation.attributes
+        if (beside or operation.properties) and bearer in added:
+            if marks := instruction_attributes(operation.name, beside):
                 bearer.attributes = joined_attributes(bearer.attributes, _marks_of_one(marks, bearer.shape))
                 if bearer.opcode in _ENDS:
                     _share_with_start(bearer, marks)
-                if BARE_REGIONS not in operation.attributes:
+                if BARE_REGIONS not in beside:
                     share_with_regions(bearer)
-            self._restorer.restore(operation.attributes, bearer, scope.computation)
+            self._restorer.restore(beside, bearer, scope.computation)
 
-    def _offset(self, operation: Any) -> int:
+    def _offset(self, operation: Operation) -> int:
         """Return where an operation stands in the source; -1 for one whose location names another place."""
         assert self._source is not None
-        place = Position(*self._locations.line_and_column(operation.location))
-        found = self._source.offset(place) if place.line else None
+        if self._read_from is self._source:
+            return _name_start(self._source, operation)
+        line, column = self._place(operation)
+        found = self._source.offset(Position(line, 1 if self._read_from is not None else column)) if line else None
         return -1 if found is None else found
 
-    def _define(self, scope: Scope, operation: Any, made: HloInstruction) -> None:
+    def _define(self, scope: Scope, operation: Operation, made: HloInstruction) -> None:
         results = operation.results
+        own = made.shape.elements if made.shape.is_tuple and len(results) > 1 else (made.shape,)
+        if len(own) == len(results):
+            for shape, result in zip(own, results, strict=True):
+                declared = self._shape(result.type)
+                if shape is not declared and not _agree(shape, declared):
+                    self._doubts.append(self._diagnostic(operation, codes.ILL_FORMED, f"{operation.name} gives "
+                                        f"{shape.text(False)}, its type says {declared.text(False)}"))
         if len(results) == 1 and (not made.shape.is_tuple or self._shape(results[0].type).is_tuple):
             scope.values[results[0]] = made
         else:
             scope.values.update((result, (made, i)) for i, result in enumerate(results))
 
-    def _placeholders(self, scope: Scope, operation: Any) -> None:
+    def _placeholders(self, scope: Scope, operation: Operation) -> None:
         """Something for the results of an operation that failed, so that the operations after it are tried."""
         for result in operation.results:
             try:
@@ -357,7 +387,7 @@ class Importer:
                 shape = Shape.tuple()
             scope.values[result] = HloInstruction("", "parameter", shape, (), Attributes(parameter_number=0))
 
-    def resolve(self, scope: Scope, value: Any) -> HloInstruction:
+    def resolve(self, scope: Scope, value: SsaValue) -> HloInstruction:
         """The instruction in this scope that a value became."""
         found = scope.values.get(value)
         if isinstance(found, HloInstruction):
@@ -371,18 +401,25 @@ class Importer:
         scope.values[value] = taken
         return taken
 
-    def _captured(self, scope: Scope, value: Any) -> HloInstruction:
+    def _captured(self, scope: Scope, value: SsaValue) -> HloInstruction:
         """A copy of a constant of an enclosing scope; other captured values have no place in a computation."""
         outer = scope.outer
         while outer is not None and value not in outer.values:
             outer = outer.outer
         if outer is None:
-            raise AssertionError(f"{value} is used before it is defined")
+            self._fail(self._definition(value), codes.REFUSED,
+                       "this value is used before it is defined, or where it is not known")
         copies = self._copied(scope, self.resolve(outer, value))
         if copies is None:
-            self._fail(value.owner if not isinstance(value, self._ir.BlockArgument) else value.owner.owner,
-                       codes.REFUSED, "a region uses this value of the program around it, which HLO cannot say here")
+            self._fail(self._definition(value), codes.REFUSED,
+                       "a region uses this value of the program around it, which HLO cannot say here")
         return copies
+
+    def _definition(self, value: SsaValue) -> Operation:
+        """Return the operation that a value is a result of, or an argument in."""
+        if isinstance(value.owner, Operation):
+            return value.owner
+        return next((o for o in walk(self._outermost) for r in o.regions if value.owner in r.blocks), self._program)
 
     def _copied(self, scope: Scope, found: HloInstruction) -> HloInstruction | None:
         """Return a copy of a value that depends on constants alone, with all that it is made of; None of others."""
@@ -415,7 +452,7 @@ class Importer:
         scope.computation.instructions.append(made)
         return made
 
-    def _shape(self, type_: Any) -> Shape:
+    def _shape(self, type_: mlir.AnyType) -> Shape:
         return self.types.shape(type_)
 
     def _unique(self, taken: dict[str, int], wanted: str) -> str:
@@ -432,20 +469,37 @@ class Importer:
 
     # Failures.
 
-    def refuse(self, operation: Any, message: str) -> NoReturn:
+    def refuse(self, operation: Operation, message: str) -> NoReturn:
         """Report an operation that cannot be imported."""
         self._fail(operation, codes.REFUSED, message)
 
-    def _fail(self, operation: Any, code: str, message: str) -> NoReturn:
+    def _fail(self, operation: Operation, code: str, message: str) -> NoReturn:
         self._report(operation, code, message)
         raise _Refusal
 
-    def _report(self, operation: Any, code: str, message: str) -> None:
-        location = getattr(operation, "location", None)
-        line, column = self._locations.line_and_column(location)
-        name = "" if location is None else self._locations.read(location)[0]
-        self.diagnostics.append(Diagnostic(code, message + (f" ({name})" if name else ""), line=line, column=column,
-                                           end_line=line, end_column=column + 1 if column else 0))
+    def _report(self, at: Operation | SsaValue, code: str, message: str) -> None:
+        self.diagnostics.append(self._diagnostic(at, code, message))
+
+    def _diagnostic(self, at: Operation | SsaValue, code: str, message: str) -> Diagnostic:
+        line, column = self._place(at)
+        name = self._locations.read(at.location)[0]
+        return Diagnostic(code, message + (f" ({name})" if name else ""), line=line, column=column, end_line=line,
+                          end_column=column + 1 if column else 0)
+
+    def mistakes(self) -> list[Diagnostic]:
+        """Return what breaks the rules of MLIR and StableHLO about the program's structure, each at its place."""
+        return [*(self._diagnostic(operation, codes.ILL_FORMED, message)
+                  for operation, message in structural_mistakes(self._outermost)), *self._doubts]
+
+    def _place(self, at: Operation | SsaValue) -> tuple[int, int]:
+        """Return the line and column of an operation, or of what a block's argument belongs to; zeros for none."""
+        if self._read_from is None:
+            return _line_and_column(at.location)
+        operation = at if isinstance(at, Operation) else self._definition(at)
+        if operation.start < 0:
+            return 0, 0
+        position = self._read_from.position(_name_start(self._read_from, operation))
+        return position.line, position.column
 
 
 class ImportedOperation(OperationReader):
@@ -453,7 +507,7 @@ class ImportedOperation(OperationReader):
 
     __slots__ = ("_importer", "scope")
 
-    def __init__(self, importer: Importer, scope: Scope, operation: Any, name: str) -> None:
+    def __init__(self, importer: Importer, scope: Scope, operation: Operation, name: str) -> None:
         super().__init__(operation, name, importer.types, importer.values)
         self._importer = importer
         self.scope = scope
@@ -464,10 +518,7 @@ class ImportedOperation(OperationReader):
 
     def once(self, attribute: str, make: Callable[[], Any]) -> Any:
         """Return what `make` reads of an attribute, once for all operations that have this one and such a result."""
-        try:
-            key = self._get(attribute), self.shape()
-        except TypeError:
-            return make()  # of complex numbers: the bindings do not even give the attribute
+        key = self._get(attribute), self.shape()
         found = self._importer.once.get(key)
         if found is None:
             found = self._importer.once[key] = make()
@@ -490,15 +541,19 @@ class ImportedOperation(OperationReader):
 
     def called(self, attribute: str = "callee") -> HloComputation:
         """Return the function that a symbol attribute names, as a computation."""
-        return self._importer.function(self, str(self._get(attribute).value))
+        return self._importer.function(self, text_of(self._get(attribute)))
 
     def called_all(self, attribute: str) -> tuple[HloComputation, ...]:
         """Return the functions that an array of symbols names."""
-        return tuple(self._importer.function(self, str(symbol.value)) for symbol in self._get(attribute) or ())
+        return tuple([self._importer.function(self, name) for name in self.value(attribute, ())])
 
     def called_signatures(self, attribute: str) -> tuple[tuple[tuple[Shape, ...], Shape], ...]:
         """Return the parameters' shapes and the result's of each function that an array of symbols names."""
-        return tuple(self._importer.signature(self, str(symbol.value)) for symbol in self._get(attribute) or ())
+        return tuple([self._importer.signature(self, name) for name in self.value(attribute, ())])
+
+    def is_inside(self, operation: str) -> bool:
+        """Return True if the operation is in a region of one of that name, however deep."""
+        return operation in self.scope.around
 
     def mesh(self, name: str) -> Any:
         """Return the module's mesh of that name, None where it has none."""
@@ -519,11 +574,33 @@ class ImportedOperation(OperationReader):
         self._importer.refuse(self._operation, f"{name} cannot be imported: {reason}")
 
 
-def _innermost(program: Any) -> Any:
+def _innermost(program: Operation) -> Operation:
     """Return the module in a module that holds nothing else."""
-    while len(views := list(program.body.operations)) == 1 and views[0].operation.name == MODULE:
-        program = views[0]
+    while len(inside := body_of(program)) == 1 and inside[0].name == MODULE:
+        program = inside[0]
     return program
+
+
+def _agree(one: Shape, other: Shape) -> bool:
+    """Return True if two shapes may be those of one value: sizes that are not known agree with any."""
+    if not one.is_array or not other.is_array:
+        return one.is_array == other.is_array
+    return one.element_type == other.element_type and len(one.dims) == len(other.dims) and all(
+        a == b or UNBOUNDED in (a, b) for a, b in zip(one.dims, other.dims, strict=True))
+
+
+def _name_start(source: Source, operation: Operation) -> int:
+    """Return where the name of an operation stands in the text that it was read from, behind its results."""
+    found = _RESULTS.match(source.text, operation.start)
+    return operation.start if found is None else found.end()
+
+
+def _line_and_column(location: mlir.AnyAttribute) -> tuple[int, int]:
+    """Return where an operation stands in the text that MLIR parsed; zeros where the location names another place."""
+    match location:
+        case mlir.FileLocation(file=file, line=line, column=column) if file == NO_FILE:
+            return line, column
+    return 0, 0
 
 
 def _marks_of_one(marks: Mapping[str, Any], shape: Shape) -> Mapping[str, Any]:
@@ -560,7 +637,7 @@ def _share_with_start(end: HloInstruction, marks: Mapping[str, Any]) -> None:
     start.attributes = joined_attributes(start.attributes, marks)
 
 
-def _bearer(operation: Any, added: Sequence[HloInstruction], made: HloInstruction) -> HloInstruction:
+def _bearer(operation: Operation, added: Sequence[HloInstruction], made: HloInstruction) -> HloInstruction:
     """The instruction that is the operation, where its value is put together from parts of that one."""
     if made.opcode not in ("tuple", "get-tuple-element") or len(added) < 2:
         return made
@@ -569,22 +646,21 @@ def _bearer(operation: Any, added: Sequence[HloInstruction], made: HloInstructio
     return own[0] if fits and own[0].opcode != made.opcode else made
 
 
-def _captures(outermost: Any, known: dict[Any, dict[Any, None]]) -> dict[Any, None]:
+def _captures(outermost: Block, known: dict[Block, dict[SsaValue, None]]) -> dict[SsaValue, None]:
     """The values that a block and the regions in it use, and that are defined outside; `known` remembers them."""
     stack = [(outermost, False)]
     while stack:
         block, are_inner_known = stack.pop()
         if block in known:
             continue
-        inner = [b for view in block.operations for region in view.operation.regions for b in region.blocks]
+        inner = [b for operation in block.operations for region in operation.regions for b in region.blocks]
         if inner and not are_inner_known:
             stack.append((block, True))
             stack.extend((b, False) for b in inner)
             continue
-        used: dict[Any, None] = {}
-        inside: set[Any] = set(block.arguments)
-        for view in block.operations:
-            operation = view.operation
+        used: dict[SsaValue, None] = {}
+        inside: set[SsaValue] = set(block.arguments)
+        for operation in block.operations:
             used.update(dict.fromkeys(operation.operands))
             inside.update(operation.results)
             for region in operation.regions:

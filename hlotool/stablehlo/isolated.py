@@ -1,19 +1,20 @@
-"""Programs from outside, read where a crash is an answer: in a child process, warm and used again.
+"""Work of MLIR's on programs from outside, where a crash is an answer: in a child process, warm and used again.
 
-MLIR's readers and verifier, and the passes that expand a program, end their process on some inputs. So bytes and
-texts are read in the child. It hands back the HloModule, or (where an MLIR module is wanted) bytecode that it wrote
-itself and has read once more: what survived there is read again here.
+hlotool reads programs itself. MLIR's verifier, the passes that write a program without what HLO lacks, and readers of
+dialects that are not known here end their process on some inputs, so they work in the child. Where an MLIR module is
+wanted the child hands back bytecode that it wrote itself and has read once more: what survived is read again here.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.ir import HloModule, Shape
 from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut, shared_child
 from hlotool.stablehlo import codes
 
@@ -25,15 +26,34 @@ _NO_UTF8 = re.compile(r"str_from_cstr\S* conversion error|UnicodeDecodeError")
 HAS_CHILD = os.name == "posix"
 
 
-def module_from_outside(source: str | bytes, arg_shapes: Sequence[Shape | Sequence[int] | str] | None) -> HloModule:
-    """Return the module that from_stablehlo makes in the child. Raises HloError."""
-    found: HloModule = _asked("imported", source, arg_shapes)
-    return found
+def has_mlir() -> bool:
+    """Return True if jaxlib's MLIR is installed; nothing is imported."""
+    return importlib.util.find_spec("jaxlib") is not None and importlib.util.find_spec("jax") is not None
 
 
 def bytecode_from_outside(source: str | bytes) -> bytes:
     """The program as bytecode that MLIR wrote and read again. Raises HloError."""
     found: bytes = _asked("rewritten", source)
+    return found
+
+
+def verified_outside(source: str | bytes) -> None:
+    """Let MLIR read and verify a program. Raises HloError."""
+    _asked("verified", source)
+
+
+def generic_from_outside(source: str | bytes) -> str:
+    """The program as MLIR's generic text with locations, read and verified by MLIR. Raises HloError."""
+    found: str = _asked("generic", source)
+    return found
+
+
+def expanded_outside(source: str | bytes, types: Sequence[str] | None, kept: Collection[str] | None) -> str | None:
+    """The program for arguments of `types`, and without what HLO lacks but for the operations `kept`, as generic text.
+
+    None for either leaves this out; None is returned for a program that MLIR does not read. Raises HloError.
+    """
+    found: str | None = _asked("passed", source, types, None if kept is None else sorted(kept))
     return found
 
 
@@ -49,6 +69,9 @@ def _readers() -> Child:
 
 
 def _asked(task: str, *arguments: Any) -> Any:
+    if not HAS_CHILD:
+        return getattr(importlib.import_module("hlotool.stablehlo.outside_programs"), task)(*arguments)
+
     def failure(code: str, message: str) -> HloError:
         return HloError([Diagnostic(code, message)])
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hlotool import mlir
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import (
     KINDS,
@@ -35,7 +36,7 @@ from hlotool.ops.lowering import string
 from hlotool.passes.lift import restore_fusion, restore_random_state
 from hlotool.stablehlo.codes import REFUSED
 from hlotool.stablehlo.loss_report import layout_losses
-from hlotool.stablehlo.strings import string_of
+from hlotool.stablehlo.strings import joined
 from hlotool.text import TABLE_NAMES, PhraseError, is_one_value, is_opcode, is_table_row, print_value, read_value
 
 LOST, HEADER, TABLES = "hlotool.lost", "hlotool.header", "hlotool.tables"
@@ -148,14 +149,14 @@ class Restorer:
         if read:
             made.attributes = made.attributes | read
 
-    def finish(self, program: Any, module: HloModule) -> None:
+    def finish(self, program: mlir.Operation, module: HloModule) -> None:
         """Restore what refers to other instructions, and the module's header. To be called when all names are given."""
         self._restore_order()
         called = {c for i in module.instructions() for c in i.called_computations()} if self._replaced else set()
         for computation in self._replaced:
             if computation not in called and computation in module.computations:
                 module.computations.remove(computation)
-        attributes = program.operation.attributes
+        attributes = joined(program)
         if HEADER in attributes:
             _restore_header(module, _texts(attributes[HEADER]))
         if TABLES in attributes:
@@ -182,26 +183,20 @@ class Restorer:
 
 def _texts(attribute: Any) -> dict[str, str]:
     """The entries of a dictionary attribute that are strings; any program may have written something else there."""
-    from jax.extend.mlir import ir
-
-    if not isinstance(attribute, ir.DictAttr):
-        return {}
-    return {entry.name: string_of(entry.attr) for entry in attribute if isinstance(entry.attr, ir.StringAttr)}
+    entries = attribute.entries if isinstance(attribute, mlir.DictionaryAttribute) else ()
+    return {name: value.text for name, value in entries if isinstance(value, mlir.StringAttribute)}
 
 
 def _tables(attribute: Any) -> dict[str, tuple[str, ...]]:
     """The stack-frame tables, whole; none where one of them is no list of the rows of one."""
-    from jax.extend.mlir import ir
-
-    if not isinstance(attribute, ir.DictAttr):
-        return {}
+    given = dict(attribute.entries) if isinstance(attribute, mlir.DictionaryAttribute) else {}
     found: dict[str, tuple[str, ...]] = {}
-    for name in (n for n in TABLE_NAMES if n in attribute):
-        rows = attribute[name]
-        if not isinstance(rows, ir.ArrayAttr) or not all(
-                isinstance(row, ir.StringAttr) and is_table_row(name, string_of(row)) for row in rows):
+    for name in (n for n in TABLE_NAMES if n in given):
+        rows = given[name]
+        if not isinstance(rows, mlir.ArrayAttribute) or not all(
+                isinstance(row, mlir.StringAttribute) and is_table_row(name, row.text) for row in rows.members):
             return {}
-        found[name] = tuple(string_of(row) for row in rows)
+        found[name] = tuple([row.text for row in rows.members if isinstance(row, mlir.StringAttribute)])
     return found
 
 

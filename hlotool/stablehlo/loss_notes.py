@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hlotool import mlir
 from hlotool.diagnostics import shortened
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
 from hlotool.ops import OPS, Op
@@ -54,10 +55,7 @@ class LossNotes:
     """The losses of one module, and what remembers them for equal instructions."""
 
     def __init__(self, module: HloModule, losses: list[Loss], check: RoundtripCheck, *, carry: bool) -> None:
-        from jax.extend.mlir import ir
-
         self.losses = losses
-        self._ir = ir
         self._module = module
         self._check = check
         self._carry = carry
@@ -95,7 +93,7 @@ class LossNotes:
         """Return True if the last operation gives a part of the result alone, so that it cannot say all."""
         shape, last = instruction.shape, written.last
         return shape.is_tuple and last is not None and not written.is_inlined and not any(
-            isinstance(r.type, self._ir.TupleType) for r in last.results) and (
+            isinstance(r.type, mlir.TupleType) for r in last.results) and (
             len(last.results) < sum(1 for _ in shape.leaves()))
 
     def judged(self, instruction: HloInstruction, written: Written) -> RoundtripLosses:
@@ -227,14 +225,9 @@ class LossNotes:
             found[NAME] = instruction.name
         if is_shaped:
             found["shape"] = str(instruction.shape)
-        operation.attributes[LOST] = self._strings(found)
+        operation.attributes[LOST] = _strings(found)
 
-    def _strings(self, entries: Mapping[str, str]) -> Any:
-        string = self._ir.StringAttr.get
-        return self._ir.DictAttr.get({name: string(text.encode(errors="replace").decode())
-                                      for name, text in entries.items()})
-
-    def note_header(self, attributes: Any) -> None:
+    def note_header(self, attributes: dict[str, mlir.AnyAttribute]) -> None:
         """Note, and let travel on the program's attributes, what the header says and StableHLO has no place for."""
         module, found = self._module, {}
         for name, value in module.attributes.items():
@@ -245,15 +238,13 @@ class LossNotes:
             code = codes.LOST_SCHEDULE if name == "is_scheduled" else codes.LOST_HEADER
             self.losses.append(Loss(code, "", -1, shortened(f"{name}={text}"), self._carry))
         if found and self._carry:
-            attributes[HEADER] = self._strings(found)
+            attributes[HEADER] = _strings(found)
         if module.tables and not self._carry:
             self.losses.append(Loss(codes.LOST_HEADER, "", -1, f"{', '.join(module.tables)}: only the places that "
                                     "instructions name by them stand in the program"))
         elif module.tables:
-            ir = self._ir
-            attributes[TABLES] = ir.DictAttr.get({
-                name: ir.ArrayAttr.get([ir.StringAttr.get(row.encode(errors="replace").decode()) for row in rows])
-                for name, rows in module.tables.items()})
+            attributes[TABLES] = mlir.DictionaryAttribute(tuple(sorted(
+                (name, mlir.ArrayAttribute(tuple(map(_string, rows)))) for name, rows in module.tables.items())))
 
     def note_argument(self, parameter: HloInstruction, leaf: Shape) -> dict[str, str]:
         """Note what a parameter and the layout of its leaf say that no argument does; the texts by their names."""
@@ -309,6 +300,15 @@ class LossNotes:
                     text = value_text(name, value) or ", ".join(c.name for c in computations_of(value))
                     if name != "parameter_number" and text:
                         self.lose(code_of(name), parameter, f"{name}={text}")
+
+
+def _string(text: str) -> mlir.StringAttribute:
+    """Return the attribute of a text, whose bytes that are no UTF-8 become question marks."""
+    return mlir.StringAttribute(text if text.isascii() else text.encode(errors="replace").decode())
+
+
+def _strings(entries: Mapping[str, str]) -> mlir.DictionaryAttribute:
+    return mlir.DictionaryAttribute(tuple(sorted((name, _string(text)) for name, text in entries.items())))
 
 
 def _is_grouped_alike(one: Shape, other: Shape) -> bool:

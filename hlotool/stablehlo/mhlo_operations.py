@@ -16,8 +16,7 @@ from collections.abc import Callable
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.stablehlo import codes
-from hlotool.stablehlo.expansion import KEPT
-from hlotool.stablehlo.lifts import lifts
+from hlotool.stablehlo.lifts import KEPT, lifts
 
 _PREFIX = "mhlo."
 #: operations with regions, which no custom call can stand for: they stay, in a dialect that nobody registers

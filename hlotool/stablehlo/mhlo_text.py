@@ -12,10 +12,9 @@ Lines stay where they are, so that what is said of the program names the right o
 from __future__ import annotations
 
 import re
-from typing import Any
 
+from hlotool.mlir import is_known, words_of
 from hlotool.stablehlo.mhlo_operations import written_out
-from hlotool.stablehlo.strings import attribute_of
 
 #: lists of numbers that MHLO has as dense tensors and StableHLO as arrays, by name
 _LISTS = (
@@ -41,21 +40,21 @@ _WORD = re.compile(
     r"|(?P<mark>[#!]?)(?<!@)\bmhlo(?P<dot>\.?)(?P<name>\w*)")
 
 
-def in_stablehlo(text: str, context: Any) -> str:
+def in_stablehlo(text: str) -> str:
     """The text with everything of MHLO that has a form in StableHLO or CHLO in that form.
 
     Raises HloError for operations that have none.
     """
 
     def dialect_of(name: str) -> str | None:
-        return next((d for d in ("stablehlo", "chlo") if context.is_registered_operation(f"{d}.{name}")), None)
+        return next((d for d in ("stablehlo", "chlo") if is_known(f"{d}.{name}")), None)
 
     def written(found: re.Match[str]) -> str:
         if found["quoted"]:
             dialect = dialect_of(found["quoted"])
             return f'"{dialect}.{found["quoted"]}"' if dialect else found[0]
         if word := found["word"] or found["value"]:
-            return _enumeration(found["kind"] or found["dotted"], word, context)
+            return _enumeration(found["kind"] or found["dotted"], word)
         if found["bundle"]:
             return "tuple"
         if found["list"]:
@@ -70,16 +69,11 @@ def in_stablehlo(text: str, context: Any) -> str:
     return _WORD.sub(written, written_out(text, dialect_of)) if _WRITTEN.search(text) else text
 
 
-def _enumeration(kind: str, word: str, context: Any) -> str:
+def _enumeration(kind: str, word: str) -> str:
     """The word of an enumeration as StableHLO spells it; a string where StableHLO has no such enumeration."""
-    from jax.extend.mlir import ir
-
-    for spelled in (f"#stablehlo<{kind} {word}>", f"#stablehlo.{kind}<{word}>"):
-        try:
-            return str(attribute_of(ir, spelled, context))
-        except ir.MLIRError:
-            continue
-    return f'"{word}"'
+    if kind == "result_accuracy_mode":
+        return f"#stablehlo.{kind}<{word}>"
+    return f"#stablehlo<{kind} {word}>" if word in words_of(kind) else f'"{word}"'
 
 
 def _array(found: re.Match[str]) -> str:

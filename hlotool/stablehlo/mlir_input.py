@@ -10,20 +10,20 @@ from typing import Any, TypeVar
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import Source
-from hlotool.mlir import is_bytecode
+from hlotool.mlir import DictionaryAttribute, artifact_version, is_bytecode, read_attribute, read_recovering
 from hlotool.stablehlo import codes
-from hlotool.stablehlo.artifact import is_artifact, read_artifact
 from hlotool.stablehlo.context import load_quantisation, make_context
 from hlotool.stablehlo.isolated import HAS_CHILD, bytecode_from_outside
-from hlotool.stablehlo.locations import Locations
+from hlotool.stablehlo.location_reader import NO_FILE
 from hlotool.stablehlo.mhlo_operations import WITH_REGIONS
 from hlotool.stablehlo.mhlo_text import in_stablehlo
-from hlotool.stablehlo.strings import attribute_of
 
 T = TypeVar("T")
 
 #: stack in bytes and nested calls for programs whose regions are nested thousands deep
 _DEEP_STACK, _DEEP_CALLS = 1 << 30, 1 << 20
+#: regions that may be nested on such a stack
+MOST_NESTED = 5000
 #: regions in a text from which on they may be nested so deeply that MLIR's parser needs such a stack
 _MANY_REGIONS = 1000
 _ONE_AT_A_TIME = threading.Lock()
@@ -44,18 +44,21 @@ def read_program(source: str | bytes | bytearray | memoryview, context: Any = No
     try:
         return _read(source, context, isolate)
     except HloError as error:
-        is_text = isinstance(source, str) or not (is_artifact(source) or is_bytecode(source))
         text = source.decode(errors="replace") if isinstance(source, bytes) else source
-        raise HloError(_every_mistake(text, error.diagnostics) if is_text else error.diagnostics) from None
+        if not is_text(source) or not all(d.code == codes.UNREADABLE and d.line for d in error.diagnostics):
+            raise
+        raise HloError(every_mistake(text, read_recovering(Source(text))[1], error.diagnostics)) from None
 
 
-def _every_mistake(text: str, found: list[Diagnostic]) -> list[Diagnostic]:
-    """Return every mistake of a text that MLIR refuses, where our reader finds MLIR's among them; else `found`."""
-    if not all(d.code == codes.UNREADABLE and d.line for d in found) or _UNKNOWN_HERE.search(text):
+def is_text(source: str | bytes) -> bool:
+    """Return True for text, also in bytes."""
+    return isinstance(source, str) or not is_bytecode(source)
+
+
+def every_mistake(text: str, own: list[Diagnostic], found: list[Diagnostic]) -> list[Diagnostic]:
+    """Return every mistake of a text that MLIR refuses: our reader's where MLIR's are among them, else MLIR's."""
+    if _UNKNOWN_HERE.search(text) or not all(d.code == codes.UNREADABLE and d.line for d in found):
         return found
-    from hlotool.mlir import read_recovering
-
-    own = read_recovering(Source(text, found[0].filename))[1]
     return own if {d.line for d in found} <= {d.line for d in own} else found
 
 
@@ -63,14 +66,16 @@ def _read(source: str | bytes, context: Any, isolate: bool) -> Any:
     if isolate and HAS_CHILD:
         source = bytecode_from_outside(source)
     if isinstance(source, bytes):
-        if is_artifact(source):
+        if artifact_version(source) is not None:
+            from hlotool.stablehlo.artifact import read_artifact
+
             return read_artifact(source, context, isolate=False)
         if not is_bytecode(source):
             source = source.decode(errors="replace")
     context = context or make_context()
     if isinstance(source, str):
         if "mhlo" in source:
-            source = in_stablehlo(source, context)
+            source = in_stablehlo(source)
             context.allow_unregistered_dialects = any(f'"{name}"' in source for name in WITH_REGIONS)
         _refuse_empty_groups(source)
         if source.count("({") > _MANY_REGIONS:
@@ -112,39 +117,35 @@ def _parsed(source: str | bytes, context: Any) -> Any:
     try:
         return ir.Module.parse(source, context)
     except ir.MLIRError as error:
-        locations = Locations()
         found = [Diagnostic(codes.UNREADABLE, d.message, line=at[0], column=at[1], end_line=at[0],
                             end_column=at[1] + 1)
-                 for d in error.error_diagnostics for at in [locations.line_and_column(d.location)]]
+                 for d in error.error_diagnostics for at in [_line_and_column(d.location)]]
         # Some bytecode is refused without a word.
         raise HloError(found or [Diagnostic(codes.UNREADABLE, "MLIR cannot read the program, and does not say why")]
                        ) from None
 
 
-def read_unverified(text: str) -> Any:
-    """The MLIR module of a text in MLIR's generic form that StableHLO's verifier may refuse. Raises HloError.
+#: the place in a text without a name, as MLIR prints it
+_PLACE = re.compile(rf'loc\("{NO_FILE}":(\d+):(\d+)')
 
-    Its operations are known by name only, so that `from_stablehlo` can bring it to HLO, for our verification to judge.
-    """
-    from jax.extend.mlir import ir
-    from jaxlib.mlir._mlir_libs import _jax_mlir_ext
 
-    registry = ir.DialectRegistry()
-    _jax_mlir_ext.register_dialects(registry)
-    context = ir.Context()
-    context.append_dialect_registry(registry)
-    context.load_all_available_dialects()
-    context.allow_unregistered_dialects = True
-    return _parsed(text, context)
+def _line_and_column(location: Any) -> tuple[int, int]:
+    """Return where a location of the bindings is in the text that was parsed; zeros where it names another place."""
+    found = _PLACE.match(str(location))
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def generic_of(program: Any) -> str:
+    """Return an MLIR module as generic text with its locations."""
+    text: str = program.operation.get_asm(enable_debug_info=True, print_generic_op_form=True)
+    return text
 
 
 def is_dictionary(text: str) -> bool:
     """Return True if a text is a dictionary of attributes as MLIR writes it: "{n = 1 : i32}"."""
-    from jax.extend.mlir import ir
-
     try:
-        return isinstance(attribute_of(ir, text, make_context()), ir.DictAttr)
-    except ir.MLIRError:
+        return isinstance(read_attribute(text), DictionaryAttribute)
+    except ValueError:
         return False
 
 

@@ -5,9 +5,11 @@ They are discardable attributes under the names that XLA and JAX read.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from hlotool import mlir
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import (
     Aliasing,
@@ -21,11 +23,12 @@ from hlotool.ir import (
     Shape,
     Sharding,
 )
+from hlotool.mlir import AnyAttribute, Operation, value_text
 from hlotool.ops import OPS, Calls
 from hlotool.ops.lowering import string
 from hlotool.proto import read_sharding
 from hlotool.stablehlo import codes
-from hlotool.stablehlo.strings import string_of, text_of
+from hlotool.stablehlo.strings import joined, text_of
 from hlotool.text import PhraseError, print_value, quote, read_value, unquote
 
 SHARDING = "mhlo.sharding"
@@ -183,13 +186,13 @@ def _plain(text: str) -> str:
 # The way back.
 
 
-def instruction_attributes(operation: Any) -> dict[str, Any]:
-    """The HLO attributes that stand beside an operation's own."""
-    found = _read_marks(operation.attributes)
+def instruction_attributes(name: str, beside: Mapping[str, AnyAttribute]) -> dict[str, Any]:
+    """Return the HLO attributes that stand beside the own attributes of an operation of that name."""
+    found = read_marks(beside)
     # A custom call's configuration is its own, and read with it.
-    if CONFIG in operation.attributes and operation.name != "stablehlo.custom_call":
-        config = operation.attributes[CONFIG]
-        found["backend_config"] = BackendConfig(str(getattr(config, "value", config)), quoted=hasattr(config, "value"))
+    if CONFIG in beside and name != "stablehlo.custom_call":
+        config = beside[CONFIG]
+        found["backend_config"] = BackendConfig(text_of(config), quoted=isinstance(config, _VALUED))
     return found
 
 
@@ -200,10 +203,31 @@ def joined_attributes(own: Attributes, marks: Mapping[str, Any]) -> Attributes:
     return own | marks | ({"frontend_attributes": FrontendAttributes(entries)} if len(both) > 1 else {})
 
 
-def leaf_attributes(function: Any, which: str, count: int) -> list[dict[str, Any]]:
-    """The HLO attributes of each argument (`arg_attrs`) or result (`res_attrs`) of a function."""
-    attributes = function.attributes
-    return [_read_marks(d) for d in attributes[which]] if which in attributes else [{} for _ in range(count)]
+def leaf_dictionaries(function: Operation, which: str, count: int) -> list[dict[str, AnyAttribute]]:
+    """Return what stands beside each argument (`arg_attrs`) or result (`res_attrs`) of a function."""
+    match function.attribute(which):
+        case mlir.ArrayAttribute(members=members):
+            return [dict(d.entries) if isinstance(d, mlir.DictionaryAttribute) else {} for d in members]
+    return [{} for _ in range(count)]
+
+
+def body_of(program: Operation) -> list[Operation]:
+    """Return the operations in a module."""
+    return [o for region in program.regions for block in region.blocks for o in block.operations]
+
+
+def symbol_of(operation: Operation) -> str:
+    """Return the name of a symbol, '' for what has none."""
+    name = operation.attribute("sym_name")
+    return "" if name is None else text_of(name)
+
+
+def function_type(function: Operation) -> mlir.FunctionType:
+    """Return the types of a function's arguments and results. Raises HloError where it has none."""
+    match function.attribute("function_type"):
+        case mlir.TypeAttribute(type=mlir.FunctionType() as found):
+            return found
+    raise HloError([Diagnostic(codes.REFUSED, f"the function {symbol_of(function)} has no type")])
 
 
 def root_sharding(leaves: Sequence[dict[str, Any]]) -> Sharding | None:
@@ -219,33 +243,28 @@ def root_sharding(leaves: Sequence[dict[str, Any]]) -> Sharding | None:
     return Sharding("tuple", elements=tuple(s or Sharding("replicated") for s in found))
 
 
-def header_attributes(program: Any, entry: Any) -> dict[str, Any]:
+def header_attributes(program: Operation, entry: Operation) -> dict[str, Any]:
     """The module's header attributes: device counts, aliasing and donors of the entry function."""
     found: dict[str, Any] = {}
-    several = len(entry.attributes["function_type"].value.results) != 1
+    several = len(function_type(entry).results) != 1
     aliases, donors = [], []
-    for number, marks in enumerate(entry.attributes.get("arg_attrs", ())):
+    for number, marks in enumerate(leaf_dictionaries(entry, "arg_attrs", 0)):
         if ALIASING in marks:
             kind = "must-alias" if MUST_ALIAS in marks else "may-alias"
-            aliases.append(Aliasing((marks[ALIASING].value,) if several else (), number, (), kind))
-        elif DONOR in marks and marks[DONOR].value:
+            aliases.append(Aliasing((_number_of(marks, ALIASING),) if several else (), number, (), kind))
+        elif DONOR in marks and _number_of(marks, DONOR):
             donors.append(BufferDonor(number))
     if aliases:
         found["input_output_alias"] = tuple(aliases)
     if donors:
         found["buffer_donor"] = tuple(donors)
-    attributes = program.operation.attributes
-    for name, mlir in COUNTS.items():
-        if mlir not in attributes:
-            continue
-        value = getattr(attributes[mlir], "value", None)
-        if not isinstance(value, int):
-            raise HloError([Diagnostic(codes.REFUSED, f"{mlir} is {attributes[mlir]}, which is no number")])
-        if value != 1:
+    attributes = joined(program)
+    for name, named in COUNTS.items():
+        if named in attributes and (value := _number_of(attributes, named)) != 1:
             found[name] = value
     entries = _read_frontend(attributes[FRONTEND]) if FRONTEND in attributes else ()
-    meshes = [f"{view.operation.attributes['sym_name'].value} = {view.operation.attributes['mesh']}"
-              for view in program.body.operations if view.operation.name == MESH]
+    meshes = [f"{symbol_of(operation)} = {value_text(operation.attribute('mesh'))}"
+              for operation in body_of(program) if operation.name == MESH]
     if meshes:
         entries = (*entries, (SHARDY_MESHES, quote("{" + ", ".join(meshes) + "}")))
     if entries:
@@ -253,32 +272,48 @@ def header_attributes(program: Any, entry: Any) -> dict[str, Any]:
     return found
 
 
-def _read_marks(attributes: Any) -> dict[str, Any]:
+def _number_of(attributes: Mapping[str, AnyAttribute], name: str) -> int:
+    """Return an integer among attributes. Raises HloError for anything else."""
+    found = attributes[name]
+    if not isinstance(found, mlir.IntegerAttribute):
+        raise HloError([Diagnostic(codes.REFUSED, f"{name} is {value_text(found)}, which is no number")])
+    return found.value
+
+
+#: attributes that hold a text or a number, of which a configuration is quoted
+_VALUED = (mlir.StringAttribute, mlir.IntegerAttribute, mlir.FloatAttribute, mlir.SymbolAttribute)
+
+
+def read_marks(attributes: Mapping[str, AnyAttribute]) -> dict[str, Any]:
+    """Return the HLO attributes that stand beside an operation's own, an argument or a result."""
     found: dict[str, Any] = {}
+    if not attributes:
+        return found
     if REPLICATION in attributes:
-        found["parameter_replication"] = tuple(bool(getattr(a, "value", None)) for a in attributes[REPLICATION])
+        members = getattr(attributes[REPLICATION], "members", ())
+        found["parameter_replication"] = tuple([bool(getattr(a, "value", None)) for a in members])
     if SHARDING in attributes:
         found["sharding"] = read_sharding_attribute(SHARDING, attributes[SHARDING])
     entries = _read_frontend(attributes[FRONTEND]) if FRONTEND in attributes else ()
-    entries = (*entries, *((name, quote(str(attributes[mlir]))) for mlir, name in _SHARDY.items()
-                           if mlir in attributes))
+    entries = (*entries, *((name, quote(value_text(attributes[named]))) for named, name in _SHARDY.items()
+                           if named in attributes))
     if entries:
         found["frontend_attributes"] = FrontendAttributes(entries)
     return found
 
 
-def read_sharding_attribute(name: str, attribute: Any) -> Any:
+def read_sharding_attribute(name: str, attribute: AnyAttribute) -> Any:
     """The sharding of a text, or of an OpSharding's bytes. Raises HloError for what is neither."""
-    data = attribute.value_bytes
-    try:
-        return read_value(Kind.SHARDING, string_of(attribute))
-    except PhraseError:
-        pass
-    found = read_sharding(data)
+    found = None
+    if isinstance(attribute, mlir.StringAttribute):
+        with contextlib.suppress(PhraseError):
+            return read_value(Kind.SHARDING, attribute.text)
+        found = read_sharding(attribute.text.encode("utf-8", "surrogateescape"))
     if found is None:
-        raise HloError([Diagnostic(codes.REFUSED, f"{name} is {attribute}, which is no sharding")])
+        raise HloError([Diagnostic(codes.REFUSED, f"{name} is {value_text(attribute)}, which is no sharding")])
     return found
 
 
-def _read_frontend(attribute: Any) -> tuple[tuple[str, str], ...]:
-    return tuple((entry.name, quote(text_of(entry.attr))) for entry in attribute)
+def _read_frontend(attribute: AnyAttribute) -> tuple[tuple[str, str], ...]:
+    entries = attribute.entries if isinstance(attribute, mlir.DictionaryAttribute) else ()
+    return tuple([(name, quote(text_of(value))) for name, value in entries])

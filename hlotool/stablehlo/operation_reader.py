@@ -7,33 +7,36 @@ what the operation is read for. The importer and the check of what comes back de
 from __future__ import annotations
 
 import builtins
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from hlotool.ir import HloInstruction, Shape
-from hlotool.ir.arrays import np
+from hlotool import mlir
+from hlotool.ir import HloInstruction, Literal, Shape
+from hlotool.mlir import value_text
 from hlotool.ops import OPS
 from hlotool.ops.lowering import shortest
 from hlotool.stablehlo.attribute_values import AttributeValues
-from hlotool.stablehlo.dense_elements import read_dense
+from hlotool.stablehlo.dense_elements import literal_of
 from hlotool.stablehlo.module_attributes import read_sharding_attribute
-from hlotool.stablehlo.strings import attributes_of, text_of
+from hlotool.stablehlo.strings import joined, text_of
 from hlotool.stablehlo.types import Types
 
 
 class OperationReader:
     """A reader of one operation; a bug of a lowering's `lift` shows as an exception of this class's methods."""
 
-    __slots__ = ("_attributes", "_operation", "_types", "_values", "added", "name")
+    __slots__ = ("_attributes", "_operation", "_types", "_values", "added",
+                 "has_read_regions", "name")
 
-    def __init__(self, operation: Any, name: str, types: Types, values: AttributeValues) -> None:
+    def __init__(self, operation: mlir.Operation, name: str, types: Types, values: AttributeValues) -> None:
         self.name = name
         self._types = types
         self._values = values
         self._operation = operation
-        self._attributes = operation.attributes
+        self._attributes = joined(operation)
         self.added: list[HloInstruction] = []
+        #: a lift has asked for the regions
+        self.has_read_regions = False
 
     def shape(self) -> Shape:
         """Return the result's shape; a tuple of shapes for several results, or for none."""
@@ -62,7 +65,7 @@ class OperationReader:
 
     def attributes(self) -> tuple[str, ...]:
         """Return the names of all attributes."""
-        return tuple(attributes_of(self._operation))
+        return tuple(self._attributes)
 
     def _get(self, attribute: str) -> Any:
         return self._attributes.get(attribute)
@@ -83,13 +86,13 @@ class OperationReader:
         if found is None:
             return default
         # 0.001 in 32 bits is 0.0010000000474974513 in 64; HLO's text has the shortest number that means it.
-        value = float(found.value)
-        return shortest(value) if str(found.type) == "f32" else value
+        value = float(self._values.read(found))
+        return shortest(value) if found.type == mlir.FloatType("f32") else value
 
     def bool(self, attribute: str, default: builtins.bool = False) -> builtins.bool:
         """Return a truth value."""
         found = self._get(attribute)
-        return default if found is None else bool(found.value) if hasattr(found, "value") else True
+        return default if found is None else True if found is mlir.UNIT else bool(self._values.read(found))
 
     def string(self, attribute: str, default: str = "") -> str:
         """Return the contents of a string."""
@@ -104,7 +107,7 @@ class OperationReader:
     def text(self, attribute: str, default: str = "") -> str:
         """Return the attribute as MLIR prints it."""
         found = self._get(attribute)
-        return default if found is None else str(found)
+        return default if found is None else value_text(found)
 
     def value(self, attribute: str, default: Any = None) -> Any:
         """Return the attribute as plain values; see hlotool.stablehlo.attribute_values."""
@@ -122,62 +125,37 @@ class OperationReader:
 
     def entry_types(self, attribute: str) -> dict[str, str]:
         """Return the spelled MLIR types of the entries of a dictionary that have one."""
-        entries = self._get(attribute) if self.struct(attribute) else ()
-        return {entry.name: str(entry.attr.type) for entry in entries if hasattr(entry.attr, "type")}
+        found = self._get(attribute)
+        entries = found.entries if isinstance(found, mlir.DictionaryAttribute) else ()
+        types = {name: getattr(value, "type", None) for name, value in entries}
+        return {name: value_text(type_) for name, type_ in types.items() if type_ is not None}
 
-    def array(self, attribute: str) -> Any:
-        """Return a dense elements attribute as a NumPy array; one that repeats a number as a view of that number."""
-        try:
-            found = self._attributes[attribute]
-            shape = self._types.shape(found.type)
-            if str(found).startswith("dense_resource<"):
-                self.refuse(f"{attribute} is {str(found).split(' :')[0]}: values that stand elsewhere, or are left out")
-            if getattr(found, "is_splat", False):
-                # One number takes no room, however large the array is.
-                return read_dense(str(found), shape)
-            return np.array(found).reshape(shape.dims).astype(shape.dtype.numpy, copy=False)
-        except TypeError:
-            # The bindings know neither complex numbers nor the smallest types.
-            return self._array_from_text(attribute)
+    def literal(self, attribute: str, most_repeated: builtins.int | None = None) -> tuple[Shape, Literal]:
+        """Return the shape of a dense elements attribute, and its elements; one where it repeats more often than that.
+
+        Arrays are made when they are asked for.
+        """
+        found = self._attributes[attribute]
+        if isinstance(found, mlir.DenseResourceAttribute):
+            self.refuse(f"{attribute} is {value_text(found).split(' :')[0]}: values that stand elsewhere, or are left "
+                        "out")
+        if not isinstance(found, mlir.DenseAttribute):
+            self.refuse(f"the values of {attribute} cannot be read")
+        shape = self._types.shape(found.type)
+        return shape, literal_of(found, shape, most_repeated)
 
     def once(self, attribute: str, make: Callable[[], Any]) -> Any:
         """Return what `make` reads of an attribute."""
         return make()
 
-    def _array_from_text(self, attribute: str) -> Any:
-        text = self._operation.get_asm(print_generic_op_form=True)
-        start = re.search(rf"\b{attribute} = dense<", text)
-        if start is None:
-            self.refuse(f"the values of {attribute} cannot be read")
-        body = text[start.end() - len("dense<"):]
-        value = body[:_attribute_end(body)]
-        return read_dense(value, self._types.parsed(value[value.rindex(" : tensor<") + 3:]))
-
     # Regions.
-
-    def is_inside(self, operation: str) -> builtins.bool:
-        """Return True if the operation is in a region of one of that name, however deep."""
-        around = self._operation.parent
-        while around is not None and around.name != operation:
-            around = around.parent
-        return around is not None
 
     def region_count(self) -> builtins.int:
         """Return the number of regions of the operation."""
+        self.has_read_regions = True
         return len(self._operation.regions)
 
     def region_operations(self, region: builtins.int) -> tuple[str, ...]:
         """Return the names of the operations in a region, without the terminator."""
-        return tuple(view.operation.name for block in self._operation.regions[region].blocks
-                     for view in block.operations)[:-1]
-
-
-def _attribute_end(text: str) -> int:
-    """Return where a `dense<...> : tensor<...>` at the start of a text ends; the type may nest (complex<f32>)."""
-    close = text.index('">', len('dense<"')) + 1 if text.startswith('dense<"') else text.index(">")
-    depth = 0
-    for end in range(text.index("tensor<", close), len(text)):
-        depth += (text[end] == "<") - (text[end] == ">")
-        if text[end] == ">" and depth == 0:
-            return end + 1
-    return len(text)
+        return tuple([operation.name for block in self._operation.regions[region].blocks
+                      for operation in block.operations])[:-1]

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Any
 
-from hlotool.ir import HloModule, Shape
-from hlotool.stablehlo.import_stablehlo import from_stablehlo
-from hlotool.stablehlo.mlir_input import read_program
-
-
-def imported(source: str | bytes, arg_shapes: Sequence[Shape | Sequence[int] | str] | None) -> HloModule:
-    """Read and import."""
-    module = from_stablehlo(source, arg_shapes=arg_shapes, isolate=False)
-    module.imported_from = None  # who asks has the text
-    return module
+from hlotool.diagnostics import HloError
+from hlotool.stablehlo.expansion import expanded, refined_for
+from hlotool.stablehlo.mlir_input import generic_of, read_program
 
 
 def rewritten(source: str | bytes) -> bytes:
@@ -24,6 +18,29 @@ def rewritten(source: str | bytes) -> bytes:
     read_program(source, isolate=False).operation.write_bytecode(out)
     read_program(out.getvalue(), isolate=False)
     return out.getvalue()
+
+
+def verified(source: str | bytes) -> None:
+    """Read, which verifies."""
+    read_program(source, isolate=False)
+
+
+def generic(source: str | bytes) -> str:
+    """Read, and print in the form that every reader takes."""
+    return generic_of(read_program(source, isolate=False))
+
+
+def passed(source: str | bytes, types: Sequence[str] | None, kept: Collection[str] | None) -> str | None:
+    """Run the passes that a program needs before it is imported; None for one that MLIR does not read."""
+    try:
+        program: Any = read_program(source, isolate=False)
+    except HloError:
+        return None
+    if types is not None:
+        program = refined_for(program, types)
+    if kept is not None:
+        program = expanded(program, kept)
+    return generic_of(program)
 
 
 def kernel_text(data: bytes) -> str:

@@ -9,25 +9,24 @@ them are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
+from hlotool import mlir
 from hlotool.stablehlo import codes
-from hlotool.stablehlo.locations import Locations
+from hlotool.stablehlo.location_reader import LocationReader
 from hlotool.stablehlo.loss_attributes import LOST
 from hlotool.stablehlo.loss_report import Loss
 from hlotool.stablehlo.module_attributes import FRONTEND, SHARDING
-from hlotool.stablehlo.strings import attributes_of, text_of
 
 _BESIDE = {LOST: "", SHARDING: "sharding", FRONTEND: "frontend_attributes"}
 #: operations that passes fold and join, and that no instruction is alone
 _ANYWHERE = frozenset(("stablehlo.constant", "builtin.module"))
 
 
-def lose_replaced(losses: list[Loss], before: Any, after: Any) -> None:
+def lose_replaced(losses: list[Loss], before: mlir.Operation, after: mlir.Operation) -> None:
     """Note what passes between two programs lost: nothing beside a replaced operation is carried any more."""
-    found, kept = list(_operations(before)), Counter(_key(o) for o in _operations(after))
-    locations = Locations()
+    found, kept = list(mlir.walk(before)), Counter(_key(o) for o in mlir.walk(after))
+    locations = LocationReader()
     for operation in found:
         key = _key(operation)
         if kept[key]:
@@ -47,17 +46,7 @@ def lose_replaced(losses: list[Loss], before: Any, after: Any) -> None:
                       for attribute in beside if (said := _BESIDE[attribute]))
 
 
-def _operations(program: Any) -> Iterator[Any]:
-    stack = [program.operation]
-    while stack:
-        operation = stack.pop()
-        yield operation
-        for region in operation.regions:
-            for block in region.blocks:
-                stack.extend(view.operation for view in block.operations)
-
-
-def _key(operation: Any) -> tuple[Any, ...]:
-    attributes = attributes_of(operation)
-    return (operation.name, str(operation.location), len(operation.results),
-            *(text_of(attributes[n]) if n in attributes else "" for n in _BESIDE))
+def _key(operation: mlir.Operation) -> tuple[Any, ...]:
+    attributes = operation.attributes
+    return (operation.name, operation.location, len(operation.results),
+            *(attributes.get(name) for name in _BESIDE))

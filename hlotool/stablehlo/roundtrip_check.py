@@ -15,6 +15,7 @@ from hlotool.ops import COMMON_ATTRIBUTES, OPS, Op
 from hlotool.stablehlo.attribute_values import AttributeValues
 from hlotool.stablehlo.lifts import lift_of
 from hlotool.stablehlo.operation_reader import OperationReader
+from hlotool.stablehlo.strings import text_of
 from hlotool.stablehlo.types import NoType, Types
 
 #: attributes that are the instruction itself, where its operation requires them, and those that stand beside any other
@@ -87,11 +88,12 @@ class LiftedBack(OperationReader):
 
     def called(self, attribute: str = "callee") -> HloComputation:
         """Return the computation whose function is called."""
-        return self._check.functions[self._attributes[attribute].value]
+        return self._check.functions[text_of(self._attributes[attribute])]
 
     def called_all(self, attribute: str) -> tuple[HloComputation, ...]:
         """Return the computations whose functions are named."""
-        return tuple(self._check.functions[s.value] for s in self._attributes.get(attribute) or ())
+        found = self._attributes.get(attribute)
+        return tuple([self._check.functions[text_of(name)] for name in getattr(found, "members", ())])
 
     def called_signatures(self, attribute: str) -> tuple[tuple[tuple[Shape, ...], Shape], ...]:
         """Return the shapes of the computations whose functions are named."""

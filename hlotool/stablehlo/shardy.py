@@ -10,12 +10,13 @@ compilers read those calls in. Source: XLA, xla/service/spmd/shardy/sdy_round_tr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any
 
+from hlotool import mlir
 from hlotool.stablehlo.loss_attributes import LOST
 from hlotool.stablehlo.module_attributes import FRONTEND, MESH, SHARDING, SHARDY, SHARDY_MESHES, SHARDY_SHARDING
-from hlotool.stablehlo.strings import attribute_of, attributes_of, string_attribute, string_of
+from hlotool.stablehlo.strings import joined, text_of
 
 #: how the targets of calls around manual computations begin
 _MANUAL = "xla.sdy."
@@ -25,133 +26,143 @@ _BESIDE = frozenset((FRONTEND, LOST))
 _OF_CONSTRAINTS = _BESIDE | {"call_target_name", "api_version", SHARDING}
 
 
-def with_shardy(program: Any) -> Any:
-    """The exported module, changed in place, with Shardy's meshes, shardings and constraints; the module itself."""
-    from jax.extend.mlir import ir
+#: the grammar of meshes and shardings. Source: Shardy, dialect.md, Attributes
+_STRING = r'"(?:[^"\\]|\\.)*+"'
+_AXIS = rf"{_STRING}(?::\(\d+\)\d+)?"
+_AXES = rf"(?:{_AXIS}(?:, ?{_AXIS})*+)?"
+_MESH = rf"(?:\[(?:{_STRING} ?= ?\d+(?:, ?{_STRING} ?= ?\d+)*+)?\](?:, ?device_ids ?= ?\[[\d, ]*+\])?)"
+_DIMENSION = rf"\{{(?:{_AXES}(?:, ?\?)?|\?)\}}(?:p\d+)?"
+_NAME = rf"@(?:[A-Za-z_][\w$.]*+|{_STRING})"
+_BESIDE_DIMENSIONS = rf"(?:, ?(?:replicated|unreduced) ?= ?\{{{_AXES}\}})*+"
+_SHARDING = (rf"<(?:{_NAME}|mesh<{_MESH}>), ?\[(?:{_DIMENSION}(?:, ?{_DIMENSION})*+)?\]"
+             rf"{_BESIDE_DIMENSIONS}>")
+_IS_MESH = re.compile(rf"<{_MESH}>", re.ASCII).fullmatch
+_IS_SHARDING = re.compile(_SHARDING, re.ASCII).fullmatch
+_IS_PER_VALUE = re.compile(rf"<\[(?:{_SHARDING}(?:, ?{_SHARDING})*+)?\]>", re.ASCII).fullmatch
+_FORMS = {"#sdy.mesh": _IS_MESH, "#sdy.sharding": _IS_SHARDING, "#sdy.sharding_per_value": _IS_PER_VALUE}
+_ONE_OF_VALUES = re.compile(rf"<\[({_SHARDING})\]>", re.ASCII)
 
-    entries = _frontend(program.operation)
+
+def with_shardy(program: mlir.Operation) -> None:
+    """Change the exported module in place: it gets Shardy's meshes, shardings and constraints."""
+    entries = _frontend(program)
     text = entries.get(SHARDY_MESHES)
-    if text is None or any(_target(o).startswith(_MANUAL) for o in _operations(program.operation)):
-        return program
-    meshes = _meshes(ir, text)
-    if not meshes or any(_parsed(ir, s) is None for s in _shardings(program)):
-        return program
-    _set_frontend(ir, program.operation, entries, SHARDY_MESHES)
-    top = ir.InsertionPoint.at_block_begin(program.body)
-    for name, mesh in meshes.items():
-        ir.Operation.create(MESH, [], [], {"sym_name": ir.StringAttr.get(name), "mesh": mesh}, None, 0, None, top)
-    for operation in list(_operations(program.operation)):
-        _mark(ir, operation)
-    return program
+    if text is None or any(_target(o).startswith(_MANUAL) for o in mlir.walk(program)):
+        return
+    meshes = _meshes(text)
+    if not meshes or any(_parsed(s) is None for s in _shardings(program)):
+        return
+    _set_frontend(program, entries, SHARDY_MESHES)
+    for operation in mlir.walk(program):
+        if operation is not program:
+            _mark(operation)
+    program.regions[0].blocks[0].operations[:0] = [
+        mlir.make_operation(MESH, attributes={"sym_name": mlir.StringAttribute(name), "mesh": mesh})
+        for name, mesh in meshes.items()]
 
 
-def _operations(operation: Any) -> Iterator[Any]:
-    """Every operation inside one."""
-    stack = [operation]
-    while stack:
-        for region in stack.pop().regions:
-            for block in region.blocks:
-                for view in block.operations:
-                    yield view.operation
-                    if view.operation.regions:
-                        stack.append(view.operation)
+def _target(operation: mlir.Operation) -> str:
+    return text_of(operation.attribute("call_target_name")) if operation.name == "stablehlo.custom_call" else ""
 
 
-def _target(operation: Any) -> str:
-    if operation.name != "stablehlo.custom_call":
-        return ""
-    return string_of(operation.attributes["call_target_name"])
+def _entries(attribute: mlir.AnyAttribute | None) -> dict[str, mlir.AnyAttribute]:
+    return dict(attribute.entries) if isinstance(attribute, mlir.DictionaryAttribute) else {}
 
 
-def _frontend(operation: Any) -> dict[str, str]:
-    attributes = operation.attributes
-    if FRONTEND not in attributes:
-        return {}
-    return {entry.name: string_of(entry.attr) for entry in attributes[FRONTEND]}
+def _frontend(operation: mlir.Operation) -> dict[str, str]:
+    return {name: text_of(value) for name, value in _entries(operation.attributes.get(FRONTEND)).items()}
 
 
-def _shardings(program: Any) -> Iterator[str]:
+def _shardings(program: mlir.Operation) -> Iterator[str]:
     """The texts of all shardings."""
-    for operation in _operations(program.operation):
-        for marks in (operation.attributes, *operation.attributes.get("arg_attrs", ())):
-            if FRONTEND in marks and SHARDY_SHARDING in marks[FRONTEND]:
-                yield string_of(marks[FRONTEND][SHARDY_SHARDING])
+    for operation in mlir.walk(program):
+        arguments = operation.attribute("arg_attrs")
+        marked = [_entries(a) for a in arguments.members] if isinstance(arguments, mlir.ArrayAttribute) else []
+        for marks in (operation.attributes, *marked):
+            frontend = _entries(marks.get(FRONTEND))
+            if SHARDY_SHARDING in frontend:
+                yield text_of(frontend[SHARDY_SHARDING])
 
 
-def _meshes(ir: Any, text: str) -> dict[str, Any]:
-    """The meshes of a dictionary by name; none where MLIR does not read one of them."""
-    from jax.extend.mlir.dialects import sdy
-
-    found = _parsed(ir, text)
-    entries = {entry.name: entry.attr for entry in found} if isinstance(found, ir.DictAttr) else {}
-    return entries if all(map(sdy.MeshAttr.isinstance, entries.values())) else {}
+def _meshes(text: str) -> dict[str, mlir.AnyAttribute]:
+    """The meshes of a dictionary by name; none where one of them is no mesh."""
+    found = _entries(_parsed(text))
+    return found if all(_kind(m) == "#sdy.mesh" and _is_right(m) for m in found.values()) else {}
 
 
-def _parsed(ir: Any, text: str) -> Any:
-    """The attribute that a frontend attribute spells; None where MLIR does not read it, which stays as HLO has it."""
+def _kind(attribute: mlir.AnyAttribute) -> str:
+    return f"#{attribute.dialect}.{attribute.mnemonic}" if isinstance(attribute, mlir.DialectAttribute) else ""
+
+
+def _is_right(attribute: mlir.AnyAttribute) -> bool:
+    """False for a mesh or a sharding that Shardy does not read."""
+    kind = _kind(attribute)
+    return kind not in _FORMS or _FORMS[kind](mlir.value_text(attribute).removeprefix(kind)) is not None
+
+
+def _parsed(text: str) -> mlir.AnyAttribute | None:
+    """The attribute that a frontend attribute spells; None for what is none, which stays as HLO has it."""
     try:
-        return attribute_of(ir, text.replace('\\"', '"'))
-    except (ir.MLIRError, TypeError):  # the latter for what is no UTF-8
+        found = mlir.read_attribute(text.replace('\\"', '"'))
+    except ValueError:
         return None
+    return found if _is_right(found) else None
 
 
-def _set_frontend(ir: Any, operation: Any, entries: dict[str, str], without: str) -> None:
+def _set_frontend(operation: mlir.Operation, entries: dict[str, str], without: str) -> None:
     """The frontend attributes less one."""
-    rest = {n: string_attribute(ir, t) for n, t in entries.items() if n != without}
+    rest = {n: mlir.StringAttribute(t) for n, t in entries.items() if n != without}
     if rest:
-        operation.attributes[FRONTEND] = ir.DictAttr.get(rest)
+        operation.attributes[FRONTEND] = mlir.DictionaryAttribute(tuple(rest.items()))
     else:
         del operation.attributes[FRONTEND]
 
 
-def _mark(ir: Any, operation: Any) -> None:
+def _mark(operation: mlir.Operation) -> None:
     """Shardy's attribute for an operation's, or its arguments', frontend attribute."""
     if operation.name == "func.func":
         for which in ("arg_attrs", "res_attrs"):
-            if which in operation.attributes:
-                operation.attributes[which] = ir.ArrayAttr.get(
-                    [_marked(ir, d) for d in operation.attributes[which]])
+            attributes = operation.properties.get(which)
+            if isinstance(attributes, mlir.ArrayAttribute):
+                operation.properties[which] = mlir.ArrayAttribute(tuple(map(_marked, attributes.members)))
         return
     entries = _frontend(operation)
     text = entries.get(SHARDY_SHARDING)
-    if text is None:
+    sharding = None if text is None else _parsed(text)
+    if sharding is None:
         return
-    sharding = _parsed(ir, text)
     if _target(operation) == "Sharding" and len(operation.operands) == len(operation.results) == 1:
-        if attributes_of(operation).keys() <= _OF_CONSTRAINTS:
-            _set_frontend(ir, operation, entries, SHARDY_SHARDING)
-            _constrain(ir, operation, sharding)
+        if joined(operation).keys() <= _OF_CONSTRAINTS:
+            _set_frontend(operation, entries, SHARDY_SHARDING)
+            _constrain(operation, sharding)
         return
     operation.attributes[SHARDY] = sharding
-    _set_frontend(ir, operation, entries, SHARDY_SHARDING)
+    _set_frontend(operation, entries, SHARDY_SHARDING)
 
 
-def _marked(ir: Any, dictionary: Any) -> Any:
+def _marked(dictionary: mlir.AnyAttribute) -> mlir.AnyAttribute:
     """An argument's attributes."""
-    found = {entry.name: entry.attr for entry in dictionary}
-    entries = {e.name: e.attr for e in found.get(FRONTEND, ())}
+    found = _entries(dictionary)
+    entries = _entries(found.get(FRONTEND))
     if SHARDY_SHARDING not in entries:
         return dictionary
-    found[SHARDY] = _parsed(ir, string_of(entries.pop(SHARDY_SHARDING)))
+    sharding = _parsed(text_of(entries.pop(SHARDY_SHARDING)))
+    if sharding is None:
+        return dictionary
+    found[SHARDY] = sharding
     # Shardy's sharding says the same, and more.
     found.pop(SHARDING, None)
     if entries:
-        found[FRONTEND] = ir.DictAttr.get(entries)
+        found[FRONTEND] = mlir.DictionaryAttribute(tuple(entries.items()))
     else:
         del found[FRONTEND]
-    return ir.DictAttr.get(found)
+    return mlir.DictionaryAttribute(tuple(sorted(found.items())))
 
 
-def _constrain(ir: Any, operation: Any, sharding: Any) -> None:
-    """sdy.sharding_constraint in place of a custom call."""
-    from jax.extend.mlir.dialects import sdy
-
-    if sdy.TensorShardingPerValueAttr.isinstance(sharding):
-        parts = sdy.TensorShardingPerValueAttr(sharding).shardings
-        sharding = parts[0] if len(parts) == 1 else sharding
-    made = ir.Operation.create("sdy.sharding_constraint", [operation.results[0].type], [operation.operands[0]],
-                               {"sharding": sharding}, None, 0, operation.location, ir.InsertionPoint(operation))
-    for name in _BESIDE & attributes_of(operation).keys():
-        made.attributes[name] = operation.attributes[name]
-    operation.results[0].replace_all_uses_with(made.result)
-    operation.erase()
+def _constrain(operation: mlir.Operation, sharding: mlir.AnyAttribute) -> None:
+    """Make sdy.sharding_constraint of a custom call."""
+    one = _ONE_OF_VALUES.fullmatch(mlir.value_text(sharding).removeprefix("#sdy.sharding_per_value"))
+    if one is not None:
+        sharding = mlir.read_attribute(f"#sdy.sharding{one[1]}")
+    operation.name, operation.properties = "sdy.sharding_constraint", {"sharding": sharding}
+    operation.attributes = {name: value for name, value in operation.attributes.items() if name in _BESIDE}

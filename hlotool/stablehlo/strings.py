@@ -1,41 +1,28 @@
-"""MLIR's string attributes, which hold bytes, as Python's strings and back: what is no UTF-8 stays as it is."""
+"""Attributes of operations: all of one by name, and the texts that they hold."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from hlotool import mlir
+from hlotool.mlir import value_text
 
-def string_of(attribute: Any) -> str:
-    """The text of a StringAttr."""
-    data: bytes = attribute.value_bytes
-    return data.decode("utf-8", "surrogateescape")
+
+def joined(operation: mlir.Operation) -> dict[str, mlir.AnyAttribute]:
+    """Return all attributes of an operation by name, those of its definition first."""
+    own, others = operation.properties, operation.attributes
+    return others if not own else {**own, **others} if others else own
 
 
 def text_of(attribute: Any) -> str:
-    """The text of a StringAttr, or the value of any other attribute as text; the attribute's own where it has none."""
-    return string_of(attribute) if hasattr(attribute, "value_bytes") else str(getattr(attribute, "value", attribute))
-
-
-def string_attribute(ir: Any, text: str) -> Any:
-    """The StringAttr of a text."""
-    return ir.StringAttr.get(text.encode("utf-8", "surrogateescape"))
-
-
-def attribute_of(ir: Any, text: str, context: Any = None) -> Any:
-    """The attribute that a text spells. Raises MLIRError where MLIR does not read it.
-
-    MLIR ends the process over an empty text, where it should refuse it as it does a blank.
-    """
-    return ir.Attribute.parse(text or " ", context)
-
-
-def type_of(ir: Any, text: str) -> Any:
-    """The type that a text spells, under the same rules."""
-    return ir.Type.parse(text or " ")
-
-
-def attributes_of(operation: Any) -> dict[str, Any]:
-    """Return the attributes of an operation by name."""
-    given = operation.attributes
-    # Iteration gives names, or in older bindings pairs.
-    return {name: given[name] for name in (n if isinstance(n, str) else n.name for n in given)}
+    """Return the text of a string, the name of a symbol or the digits of a number; else the attribute's own text."""
+    match attribute:
+        case mlir.StringAttribute(text=text) | mlir.SymbolAttribute(names=(text,)):
+            return text
+        case mlir.IntegerAttribute(value=value, type=mlir.IntegerType(width=1)):
+            return str(bool(value))
+        case mlir.IntegerAttribute(value=value):
+            return str(value)
+        case mlir.FloatAttribute(bits=bits, type=type_):
+            return str(mlir.float_value(bits, type_.name))
+    return value_text(attribute)

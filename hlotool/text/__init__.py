@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hlotool.text.comments import comment_spans, comments_in
     from hlotool.text.incremental import Changed, Reading, moved, read_for_changes, reread
     from hlotool.text.legacy import LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES, is_paired_start
+    from hlotool.text.literal_bits import literal_of_bits
     from hlotool.text.notebook import as_html
     from hlotool.text.phrase_grammar import parse_phrase
     from hlotool.text.phrases import PhraseError, print_value, read_value
@@ -44,9 +45,9 @@ __all__ = [
     "ATTRIBUTE_WORDS", "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "STYLES", "TABLE_NAMES", "TODAY", "TRUNCATED",
     "Changed", "Cut", "CutError", "PhraseError", "PrintOptions", "Reading", "as_html", "blank_start",
     "broken_values", "check_writable", "comment_spans", "comments_in", "cut_attributes", "cut_instruction",
-    "docstring_words", "is_one_value", "is_opcode", "is_paired_start", "is_table_row", "match_bracket", "moved",
-    "parse", "parse_phrase", "parse_recovering", "print_instruction", "print_module", "print_value", "quote",
-    "read_for_changes", "read_value", "reread", "skip_blank", "style_of", "unquote",
+    "docstring_words", "is_one_value", "is_opcode", "is_paired_start", "is_table_row", "literal_of_bits",
+    "match_bracket", "moved", "parse", "parse_phrase", "parse_recovering", "print_instruction", "print_module",
+    "print_value", "quote", "read_for_changes", "read_value", "reread", "skip_blank", "style_of", "unquote",
 ]
 
 
@@ -66,6 +67,7 @@ __getattr__ = lazily(__name__, {
     "comments": ("comment_spans", "comments_in"),
     "incremental": ("Changed", "Reading", "moved", "read_for_changes", "reread"),
     "legacy": ("LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "is_paired_start"),
+    "literal_bits": ("literal_of_bits",),
     "notebook": ("as_html",),
     "phrase_grammar": ("parse_phrase",),
     "phrases": ("PhraseError", "print_value", "read_value"),

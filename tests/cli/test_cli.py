@@ -76,6 +76,28 @@ def test_nothing_heavy_is_imported(good: pathlib.Path) -> None:
     assert lint.stdout.splitlines()[-1] == b"[] 0"
 
 
+@pytest.mark.parametrize("command", ["lint", "fmt", "convert"])
+def test_stablehlo_is_read_and_checked_without_jax_and_numpy(command: str, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a.mlir").write_text("""func.func @main(%a: tensor<4xf32>, %b: tensor<8x4xf32>) -> tensor<8xf32> {
+  %c = stablehlo.constant dense<[1.0, 2.5, 3.0, -4.0]> : tensor<4xf32>
+  %i = stablehlo.constant dense<2> : tensor<4xi32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %f = stablehlo.convert %i : (tensor<4xi32>) -> tensor<4xf32>
+  %0 = stablehlo.multiply %c, %f : tensor<4xf32>
+  %1 = stablehlo.add %a, %0 : tensor<4xf32>
+  %2 = stablehlo.dot_general %b, %1, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  %3 = stablehlo.reduce(%b init: %z) applies stablehlo.add across dimensions = [1]
+    : (tensor<8x4xf32>, tensor<f32>) -> tensor<8xf32>
+  %4 = stablehlo.add %2, %3 : tensor<8xf32>
+  return %4 : tensor<8xf32>
+}
+""")
+    code = (f"import sys; from hlotool.cli import main; main({[command, 'a.mlir']}); "
+            "print(sorted({'jax', 'jaxlib', 'numpy', 'lark'} & set(sys.modules)))")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == b"[]", done.stdout
+
+
 @pytest.mark.parametrize("arguments", [["missing.hlo"], ["*.nothing"], ["empty"], ["bad.gz"], ["bin.pb"],
                                        ["a", "/dev/null/x"]])
 @pytest.mark.parametrize("command", ["lint", "fmt", "convert", "run", "compare", "roundtrip"])

@@ -256,8 +256,7 @@ def _marked_manual(code: bytes) -> bytes:
     from hlotool.stablehlo import with_single_operands
 
     with make_ir_context():
-        module = ir.Module.parse(code)
-        with_single_operands(module)
+        module = with_single_operands(ir.Module.parse(code))
         manual = ir.StringAttr.get("{manual}")
 
         def mark(operation: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.metadata
 import json
 import logging
 import os
@@ -19,6 +18,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInva
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter
 
+from hlotool import __version__
 from hlotool.diagnostics import Diagnostic, Severity
 from hlotool.ir import Position
 from hlotool.serve.lsp import features
@@ -70,7 +70,7 @@ class HloServer(LanguageServer):
     """Keeps the open texts, each read once for every version of it, or followed from one version to the next."""
 
     def __init__(self) -> None:
-        super().__init__("hlotool", importlib.metadata.version("hlotool"), protocol_cls=_Protocol,
+        super().__init__("hlotool", __version__, protocol_cls=_Protocol,
                          converter_factory=default_converter,
                          text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental)
         self._open: dict[str, Document] = {}
