@@ -15,6 +15,7 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Mapping
+from importlib.util import find_spec
 
 from hlotool.diagnostics import Diagnostic, HloError, nearest
 from hlotool.execution.codes import UNKNOWN_EXECUTOR
@@ -54,6 +55,10 @@ def executor_named(name: str, options: Options | float | None = None) -> Executo
         known = ", ".join(executor_names())
         raise HloError([Diagnostic(UNKNOWN_EXECUTOR, f"no executor is called {name!r}; there are {known}",
                                    filename="--executors", help=_advice(name))])
+    if missing := [top for top in dict.fromkeys(i.partition(".")[0] for i in found.imports) if find_spec(top) is None]:
+        raise HloError([Diagnostic(UNKNOWN_EXECUTOR, f"the executor {name} needs {missing[0]}, which is not installed",
+                                   filename="--executors",
+                                   help="--executors reference computes without it; pip install jax")])
     return found(found.argument_of(argument), options)
 
 
