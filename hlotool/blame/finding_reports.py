@@ -203,7 +203,7 @@ def pair_diagnostic(pair: PairBlame) -> Diagnostic:
                                     "fresh arguments, too"),
                                Note("no other instruction has an edit with which they are, and as many values of the "
                                     "first module")))
-    if pair.place is None or pair.partner is None:
+    if pair.place is None:
         assert pair.between is not None
         return at_place(NOT_DECIDED, f"result {pair.result} differs, and which instruction is guilty is not decided: "
                         f"{pair.judgement}", pair.between[1],
@@ -212,6 +212,10 @@ def pair_diagnostic(pair: PairBlame) -> Diagnostic:
                                     "with the results right once it has the first module's value"),
                                *([Note("each of these can be edited so that the results are those of the first module: "
                                        + _listed(pair.remaining))] if pair.remaining else [])))
+    if pair.partner is None:
+        return at_place(MODULES_PART, f"{pair.place} makes the results differ: {pair.judgement}", pair.place, notes=(
+            Note("the fold is right with the first module's computation"),
+            Note("of both computations, judged as programs, it gives another value on its partner's operands")))
     notes = (Note("on the first module's values of its operands it gives another value"),
              Note("with the first module's value in its place, the results are those of the first module"))
     return at_place(MODULES_PART, f"{pair.place} differs from {pair.partner.name} of the first module: "

@@ -33,7 +33,7 @@ _OTHERS = {
     "sdy.func_data_flow_edge": ("sharding",),
 }
 #: attributes that the newest rows have and that bindings still keep among all others
-_NEWER = frozenset(("has_dynamic_root", "result_tilings"))
+_NEWER = frozenset(("result_tilings",))
 
 
 @functools.cache

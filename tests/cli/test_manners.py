@@ -107,6 +107,7 @@ REPORTS = {
     "compare": [["MODULE", "--time-budget", "1"], ["MODULE", "OTHER", "--time-budget", "1"]],
     "isolate": [["MODULE", "--nan", "--inputs", "special"], ["MODULE", "OTHER"]],
     "versions": [["MODULE"], ["MODULE", "OTHER", "--target", "1.0.0"], ["nowhere.hlo"]],
+    "shrink": [["MODULE"], ["samples/models/sharded_collectives.optimized.hlo"]],
     "cost": [["MODULE", "--device", "h100"], ["samples/models/attention_kv_cache.hlo"]],
     "diff": [["MODULE", "OTHER"], ["MODULE", "MODULE"], ["MODULE", "OTHER", "--values"]],
     "roundtrip": [["MODULE", "-j", "1"]],

@@ -23,8 +23,11 @@ _MOST_MESHES = 1000
 _SHAPE = r"(?:\([^=]*\)|[a-z]\w*\[[^=]*?\](?:\{[^}]*\})?)"
 _OPENS_OPERANDS = re.compile(rf"=\s*{_SHAPE}\s+([a-z][\w\-]*)\(.*$")
 _OPENS_OPCODE = re.compile(rf"=\s*{_SHAPE}\s+[\w\-]*$")
-_OPENS_TYPE = re.compile(r"(?:[\w.\-]\s+=\s*|[(,]\s*%?[\w.\-]+:\s*|->\s*)\(?(?:[a-z]\w*\[[^=()]*\](?:\{[^}]*\})?,\s*)*"
-                         r"([a-z]?\w*)$")
+#: what stands in front of a type, and the type so far: the types of a tuple in front of the last one are whole
+_TYPE_BEGINS = re.compile(r"[\w.\-]\s+=\s*|[(,]\s*%?[\w.\-]+:\s*|->\s*")
+_TYPE_SO_FAR = re.compile(r"\(?(?:[a-z]\w*\[[^=()\[\]]*\](?:\{[^{}]*\})?,\s*)*[a-z]?\w*")
+#: places at most at which a type may begin that are looked at, from the end of a line
+_MOST_BEGUN = 50
 #: the attribute whose value is being written, and the value so far; braces and quotes of the value are open
 _OPENS_VALUE = re.compile(r"""[,\s]([a-z][\w\-]*)=((?:[%\w.\-]*|"[^"]*|\{[^={}]*))$""")
 _OPENS_SHARDING = re.compile(r"[,\s]sharding=(\{(?:[^{}]|\{[^{}]*\})*(?:\{[^{}]*)?)$")
@@ -49,7 +52,7 @@ def completion(document: Document, places: Places, at: lsp.Position) -> Offer:
                                    documentation=next(summary(opcode), "")) for opcode, record in OPS.items()]
     opened = _OPENS_OPERANDS.search(before)
     if opened is None or (record := OPS.get(opened[1])) is None:
-        return _types() if _OPENS_TYPE.search(before) else []
+        return _types() if _opens_type(before) else []
     if _is_open(before[opened.start(1):]):
         return _operands(document, line, before, opened.start())
     if (sharding := _OPENS_SHARDING.search(before)) is not None:
@@ -57,6 +60,12 @@ def completion(document: Document, places: Places, at: lsp.Position) -> Offer:
     if (begun := _OPENS_VALUE.search(before)) is not None:
         return _values(document, line, record, begun[1], begun[2])
     return [] if _OPENS_METADATA.search(before) else _attributes(record)
+
+
+def _opens_type(before: str) -> bool:
+    """Return True if a type is being written at the end of a text."""
+    begun = [m.end() for m in _TYPE_BEGINS.finditer(before)]
+    return any(_TYPE_SO_FAR.fullmatch(before, at) for at in reversed(begun[-_MOST_BEGUN:]))
 
 
 def _is_open(call: str) -> bool:
