@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, AnyStr
 
 
-class _Deferred:
+class _DeferredPattern:
     """A pattern that is made at the first use of one of its methods, each of which is found once."""
 
     def __init__(self, expression: Callable[[], Any], flags: int) -> None:
@@ -26,6 +26,6 @@ def deferred(expression: Callable[[], AnyStr | re.Pattern[AnyStr]], flags: int =
     Most patterns are for what is wrong or unusual in a text. Compiling all of them as their files were imported was
     a fourth of the time of a short command.
     """
-    found: Any = _Deferred(expression, flags)
+    found: Any = _DeferredPattern(expression, flags)
     compiled: re.Pattern[AnyStr] = found
     return compiled

@@ -49,12 +49,30 @@ def _of_attributes(operation: Operation) -> Iterator[tuple[Operation, str]]:
         given = operation.attribute(name)
         if given is not None and not _FITS[kind](given):
             yield operation, f"{name} of {operation.name} is {value_text(given)}, which is no {kind}"
-
-
     for given in (*operation.properties.values(), *operation.attributes.values()):
-        if isinstance(given, mlir.DialectAttribute) and given.dialect == "stablehlo" \
-                and given.mnemonic not in _MNEMONICS:
-            yield operation, f"StableHLO has no attribute #stablehlo.{given.mnemonic}"
+        for mnemonic in _unknown_in(given):
+            yield operation, f"StableHLO has no attribute #stablehlo.{mnemonic}"
+
+
+@functools.lru_cache(maxsize=4096)
+def _unknown_in(given: Any) -> tuple[str, ...]:
+    """Return the names of StableHLO's attributes in a value, however deep, that StableHLO does not have."""
+    found: list[str] = []
+    waiting = [given]
+    while waiting:
+        match waiting.pop():
+            case mlir.DialectAttribute(dialect, mnemonic, parameters):
+                found += [mnemonic] if dialect == "stablehlo" and mnemonic not in _MNEMONICS else []
+                waiting += [value for _, value in parameters]
+            case mlir.ArrayAttribute(members):
+                waiting += members
+            case mlir.DictionaryAttribute(entries):
+                waiting += [value for _, value in entries]
+            case mlir.TypeAttribute(type) | mlir.TensorType(encoding=type):
+                waiting.append(type)
+            case tuple(members):
+                waiting += members
+    return tuple(found)
 
 
 #: names of StableHLO's attributes

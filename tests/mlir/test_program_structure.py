@@ -23,6 +23,9 @@ MISTAKES = {
     "an attribute that there is not": (
         '%0 = "stablehlo.negate"(%a) {x = #stablehlo.nothing<1>} : (tensor<4xf32>) -> tensor<4xf32>\n'
         "  return %0 : tensor<4xf32>", "tensor<4xf32>", ["StableHLO has no attribute #stablehlo.nothing"]),
+    "one inside of others": (
+        '%0 = "stablehlo.negate"(%a) {x = [{y = #stablehlo.nothing<1>}]} : (tensor<4xf32>) -> tensor<4xf32>\n'
+        "  return %0 : tensor<4xf32>", "tensor<4xf32>", ["StableHLO has no attribute #stablehlo.nothing"]),
     "sizes": ('%0 = "stablehlo.negate"(%a) : (tensor<4xf32>) -> tensor<5xf32>\n  return %0 : tensor<5xf32>',
               "tensor<5xf32>", ["stablehlo.negate has operands and results of different sizes"]),
     "nothing": (f"{_ADD}\n  return %0 : tensor<4xf32>", "tensor<4xf32>", []),
