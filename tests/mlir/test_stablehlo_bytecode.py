@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import io
 
 import pytest
@@ -69,8 +70,13 @@ def test_the_program_of_bytecode_is_that_of_its_text() -> None:
     module, out = mlir_module(PROGRAM), io.BytesIO()
     module.operation.write_bytecode(out)
     text = module.operation.get_asm(print_generic_op_form=True)
-    mine = generic_text(read_stablehlo_bytecode(out.getvalue()).program, locations=False)
-    assert mine == generic_text(read_program(text), locations=False)
+    try:
+        found = read_stablehlo_bytecode(out.getvalue()).program
+    except HloError as error:
+        # Plain bytecode has no promise of versions: what a newer jaxlib writes is read by MLIR.
+        assert error.diagnostics[0].code == "R181" and importlib.metadata.version("jaxlib") >= "0.11"
+        pytest.skip("this jaxlib writes another form")
+    assert generic_text(found, locations=False) == generic_text(read_program(text), locations=False)
 
 
 def test_bytecode_that_is_not_known_here_is_read_by_mlir(monkeypatch: pytest.MonkeyPatch) -> None:
