@@ -88,6 +88,14 @@ def test_what_needs_jax_says_so(folder: pathlib.Path, words: str) -> None:
     assert "which is not installed" in done.stderr and "--executors reference" in done.stderr
 
 
+@pytest.mark.parametrize("words", [
+    "convert a.hlo --no-chlo", "convert a.mlir --to stablehlo --no-chlo", "convert a.mlir --arg-shapes f32[2,3] f32[3,4]"])
+def test_what_needs_the_passes_of_mlir_is_refused_with_a_code(folder: pathlib.Path, words: str) -> None:
+    done = command(folder, *words.split())
+    assert done.returncode != 0
+    assert "X217" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_texts_are_those_that_mlir_prints(folder: pathlib.Path) -> None:
     from hlotool.stablehlo import convert
 

@@ -9,14 +9,16 @@ from hlotool.mlir.operations import Operation, Region
 from hlotool.mlir.text_printer import TextPrinter, Work
 
 
-def generic_text(operation: Operation, *, locations: bool = True) -> str:
+def generic_text(operation: Operation, *, locations: bool = True, elide_above: int | None = None) -> str:
     """Return the text of an operation and all that it holds; locations stand at the end, and are referred to.
+
+    Constants of more than `elide_above` elements are left out.
 
     >>> from hlotool import mlir
     >>> print(generic_text(Operation("x.y", (), [mlir.IndexType()], attributes={"a": mlir.UNIT})), end="")
     %0 = "x.y"() {a} : () -> index loc(unknown)
     """
-    printer = _GenericPrinter(locations)
+    printer = _GenericPrinter(locations, elide_above)
     printer.name_results(operation, 0)
     return printer.written(printer.operation(operation, "", len(operation.results), 0), operation)
 

@@ -34,13 +34,15 @@ _BEFORE = frozenset(")],")
 _TIGHT = frozenset("([")
 
 
-def short_text(operation: Operation, *, locations: bool = False) -> str:
+def short_text(operation: Operation, *, locations: bool = False, elide_above: int | None = None) -> str:
     """Return the text of a program in the short forms of its operations.
+
+    Constants of more than `elide_above` elements are left out.
 
     >>> print(short_text(Operation("x.y", (), [mlir.IndexType()], attributes={"a": mlir.UNIT})), end="")
     %0 = "x.y"() {a} : () -> index
     """
-    printer, names = _ShortPrinter(locations), _Names()
+    printer, names = _ShortPrinter(locations, elide_above), _Names()
     printer.name_results(operation, names)
     return printer.written(printer.operation(operation, "", names, "builtin"), operation)
 

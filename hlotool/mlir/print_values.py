@@ -38,22 +38,24 @@ def symbol(names: tuple[str, ...]) -> str:
     return "::".join(f"@{_name(name)}" for name in names)
 
 
-def value_text(value: Any, place: Callable[[Any], str] | None = None) -> str:
+def value_text(value: Any, place: Callable[[Any], str] | None = None, elide_above: int | None = None) -> str:
     """Return the text of a type, an attribute or a location.
 
-    `place` writes what a location holds in its brackets where others refer to it, by default its whole text.
+    `place` writes what a location holds in its brackets where others refer to it, by default its whole text. Constants
+    of more than `elide_above` elements that are not all equal are left out, as MLIR writes them.
 
     >>> value_text(mlir.TensorType((2, None), mlir.FloatType("f32")))
     'tensor<2x?xf32>'
     """
-    return _ValueWriter(place)(value)
+    return _ValueWriter(place, elide_above)(value)
 
 
 class _ValueWriter:
     """Writes values; `place` writes locations inside of others."""
 
-    def __init__(self, place: Callable[[Any], str] | None) -> None:
+    def __init__(self, place: Callable[[Any], str] | None, elide_above: int | None) -> None:
         self.place = place or self.bare_location
+        self.elide_above = elide_above
 
     def __call__(self, value: Any) -> str:
         writer = _WRITERS.get(type(value))
@@ -101,13 +103,14 @@ class _ValueWriter:
         return f"array<{self(value.element)}{': ' if elements else ''}{elements}>"
 
     def dense(self, value: mlir.DenseAttribute) -> str:
+        if self.elide_above is not None and _number_of_stored(value) > max(self.elide_above, 1):
+            return self(mlir.DenseResourceAttribute(value.type, "__elided__"))
         return f"dense<{self.elements(value)}> : {self(value.type)}"
 
     def elements(self, value: mlir.DenseAttribute) -> str:
         """The elements between the angle brackets: one, a nested list, or bytes."""
         element = value.type.element  # type: ignore[union-attr]
-        width = stored_bytes(element)
-        count = len(value.data) // width if width else 0
+        count = _number_of_stored(value)
         if count > _MOST_LISTED:
             return f'"0x{value.data.hex().upper()}"'
         texts = list(element_texts(element, _numbers(value.data, element)))
@@ -197,6 +200,12 @@ def stored_bytes(element: Any) -> int:
         case mlir.ComplexType(element=part):
             return 2 * stored_bytes(part)
     return 0
+
+
+def _number_of_stored(value: mlir.DenseAttribute) -> int:
+    """Return the number of elements that a dense attribute stores: one where all are equal."""
+    width = stored_bytes(value.type.element)  # type: ignore[union-attr]
+    return len(value.data) // width if width else 0
 
 
 def dense_numbers(attribute: mlir.DenseAttribute) -> Iterator[int]:

@@ -54,8 +54,7 @@ def _of_attributes(operation: Operation) -> Iterator[tuple[Operation, str]]:
             yield operation, f"StableHLO has no attribute #stablehlo.{mnemonic}"
 
 
-@functools.lru_cache(maxsize=4096)
-def _unknown_in(given: Any) -> tuple[str, ...]:
+def _unknown_in(given: Any) -> list[str]:
     """Return the names of StableHLO's attributes in a value, however deep, that StableHLO does not have."""
     found: list[str] = []
     waiting = [given]
@@ -72,7 +71,7 @@ def _unknown_in(given: Any) -> tuple[str, ...]:
                 waiting.append(type)
             case tuple(members):
                 waiting += members
-    return tuple(found)
+    return found
 
 
 #: names of StableHLO's attributes

@@ -16,10 +16,11 @@ Work: TypeAlias = Iterator[Any]
 class TextPrinter:
     """Writes one text. Who derives from it names the values and writes the operations."""
 
-    def __init__(self, locations: bool) -> None:
+    def __init__(self, locations: bool, elide_above: int | None) -> None:
         self.out: list[str] = []
         self.aliases: list[str] = []
         self.locations = locations
+        self._elide_above = elide_above
         self.names: dict[SsaValue, str] = {}
         self.blocks: dict[Block, str] = {}
         self._texts: dict[Any, str] = {}
@@ -65,7 +66,7 @@ class TextPrinter:
         """Return the text of a type or an attribute."""
         known = self._texts.get(value)
         if known is None:
-            known = self._texts[value] = value_text(value, self.alias)
+            known = self._texts[value] = value_text(value, self.alias, self._elide_above)
         return known
 
     def place(self, location: Any) -> str:

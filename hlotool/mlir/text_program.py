@@ -26,6 +26,8 @@ from hlotool.mlir.text_values import BLANK, Rules, skip
 
 _DEEPEST_REGIONS = 200
 _CALLS = 20_000
+#: characters of a text whose value is remembered
+_SHORT_TEXT = 200
 _MOST_ERRORS = 100
 #: characters of a line up to which its form is kept
 _LONGEST_LINE = 5000
@@ -571,21 +573,19 @@ def read_recovering(source: Source, *, deepest: int = _DEEPEST_REGIONS) -> tuple
     return program, builder.diagnostics
 
 
-@functools.lru_cache(maxsize=4096)
 def read_attribute(text: str) -> mlir.AnyAttribute:
     """Return the attribute that a text spells. Raises ValueError.
 
     >>> read_attribute("5 : i32")
     IntegerAttribute(value=5, type=IntegerType(width=32, signedness=''))
     """
-    found: mlir.AnyAttribute = _single("attribute", text)
+    found: mlir.AnyAttribute = _remembered("attribute", text)
     return found
 
 
-@functools.lru_cache(maxsize=4096)
 def read_type(text: str) -> mlir.AnyType:
     """Return the type that a text spells. Raises ValueError."""
-    found: mlir.AnyType = _single("type", text)
+    found: mlir.AnyType = _remembered("type", text)
     return found
 
 
@@ -593,6 +593,16 @@ def read_location(text: str) -> mlir.Location:
     """Return the location that a text spells: loc("a.py":1:2). Raises ValueError."""
     found: mlir.Location = _single("location", text)
     return found
+
+
+def _remembered(rule: str, text: str) -> Any:
+    """Return the value of a text, remembered where the text is short: constants may be of any size."""
+    return _short(rule, text) if len(text) <= _SHORT_TEXT else _single(rule, text)
+
+
+@functools.lru_cache(maxsize=4096)
+def _short(rule: str, text: str) -> Any:
+    return _single(rule, text)
 
 
 def _single(rule: str, text: str) -> Any:

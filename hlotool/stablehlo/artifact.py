@@ -11,11 +11,13 @@ from hlotool.stablehlo import codes
 from hlotool.stablehlo.bindings import from_bindings
 from hlotool.stablehlo.context import load_quantisation, make_context
 from hlotool.stablehlo.expansion import copied, run_passes
-from hlotool.stablehlo.isolated import HAS_CHILD, bytecode_from_outside
+from hlotool.stablehlo.isolated import HAS_CHILD, bytecode_from_outside, require_mlir
 from hlotool.stablehlo.loss_report import Loss
 from hlotool.stablehlo.replaced_operations import lose_replaced
 from hlotool.stablehlo.single_operands import with_single_operands
 
+#: what a program with operations of chlo needs
+CHLO_PURPOSE = "operations of chlo are written in StableHLO's by MLIR's passes"
 #: findings when several features are too new for a version
 _MOST = 20
 #: the first version whose all_reduce takes several operands
@@ -69,8 +71,7 @@ def write_artifact(module: Any, version: str | None = None, losses: list[Loss] |
 def _own_artifact(program: mlir.Operation, version: str | None) -> bytes:
     """Return the artifact of a program in our own representation, which is in the operations that it is written in."""
     if any(operation.dialect == "chlo" for operation in mlir.walk(program)):
-        raise HloError([Diagnostic(codes.NO_MLIR, "operations of chlo are written in StableHLO's by MLIR's passes, and "
-                                   "jaxlib is not installed", help="pip install jax")])
+        require_mlir(CHLO_PURPOSE)
     if version is None:
         return mlir.write_stablehlo_artifact(program)
     if not _IS_VERSION.fullmatch(version):
@@ -161,6 +162,7 @@ def _fits(prepared: Any, target: str) -> bool:
 
 def without_chlo(module: Any) -> Any:
     """A copy of an MLIR module with its chlo operations written in stablehlo's. Raises HloError."""
+    require_mlir(CHLO_PURPOSE)
     copy = copied(module)
     run_passes(copy, "func.func(chlo-legalize-to-stablehlo)")
     return copy

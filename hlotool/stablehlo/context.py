@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from hlotool.stablehlo.isolated import require_mlir
+
 
 def make_context() -> Any:
-    """A context with builtin, func, stablehlo, chlo and sdy, and jaxlib's other upstream dialects."""
+    """A context with builtin, func, stablehlo, chlo and sdy, and jaxlib's other upstream dialects. Raises HloError."""
+    require_mlir("this needs a module of MLIR's bindings")
     # jax.extend.mlir exposes the dialects' own registration, but no way to register func.
     from jax.extend.mlir import ir
     from jax.extend.mlir.dialects import chlo, sdy, stablehlo

@@ -7,15 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from hlotool import mlir
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.ir import HloModule
 from hlotool.stablehlo.any_source import held_by, in_file, is_stablehlo, module_of
 from hlotool.stablehlo.artifact import without_chlo
-from hlotool.stablehlo.codes import NO_MLIR
 from hlotool.stablehlo.export_stablehlo import to_program, to_stablehlo
 from hlotool.stablehlo.forms import TextForm, program_bytes, program_text
 from hlotool.stablehlo.given_program import given_program
-from hlotool.stablehlo.isolated import has_mlir
+from hlotool.stablehlo.isolated import has_mlir, require_mlir
 from hlotool.stablehlo.loss_report import Loss, LossReport
 from hlotool.stablehlo.mlir_input import read_program
 from hlotool.stablehlo.options import LiftOptions
@@ -103,6 +102,5 @@ def _own_program(held: Any, arg_shapes: Sequence[Any] | None) -> mlir.Operation:
     given = given_program((held.source.text if held.source is not None else held.data) if isinstance(held, Input)
                           else held)
     if arg_shapes is not None:
-        raise HloError([Diagnostic(NO_MLIR, "MLIR's passes are needed to close a program's open dimensions, and jaxlib "
-                                   "is not installed", help="pip install jax")])
+        require_mlir("MLIR's passes are needed to close a program's open dimensions")
     return given.program

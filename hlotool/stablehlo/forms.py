@@ -6,14 +6,12 @@ A program is a module of jaxlib's MLIR bindings, or one in our own representatio
 from __future__ import annotations
 
 import io
-import math
 from dataclasses import dataclass
 from typing import Any
 
 from hlotool import mlir
-from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.stablehlo import codes
 from hlotool.stablehlo.artifact import write_artifact
+from hlotool.stablehlo.isolated import require_mlir
 from hlotool.stablehlo.loss_report import Loss
 
 #: a number of elements that none has more of, and the largest that MLIR takes
@@ -59,29 +57,7 @@ def _asm(program: Any, form: TextForm, *, is_generic: bool) -> str:
 
 def _own_text(program: mlir.Operation, form: TextForm, *, is_generic: bool) -> str:
     write = mlir.generic_text if is_generic else mlir.short_text
-    if form.elide_above is None:
-        return write(program, locations=form.locations)
-    values = {id(held): dict(held) for operation in mlir.walk(program)
-              for held in (operation.properties, operation.attributes)}
-    try:
-        for operation in mlir.walk(program):
-            for held in (operation.properties, operation.attributes):
-                held.update({n: _elided(v) for n, v in held.items() if _is_longer(v, form.elide_above)})
-        return write(program, locations=form.locations)
-    finally:
-        for operation in mlir.walk(program):
-            for held in (operation.properties, operation.attributes):
-                held.update(values[id(held)])
-
-
-def _is_longer(value: mlir.AnyAttribute, most: int) -> bool:
-    """Return True for a constant of more elements, unless they are all equal: such a one is short."""
-    return (isinstance(value, mlir.DenseAttribute) and math.prod(getattr(value.type, "shape", ())) > most
-            and len(value.data) > mlir.stored_bytes(getattr(value.type, "element", None)))
-
-
-def _elided(value: Any) -> mlir.DenseResourceAttribute:
-    return mlir.DenseResourceAttribute(value.type, "__elided__")
+    return write(program, locations=form.locations, elide_above=form.elide_above)
 
 
 def _has_attributes_in_reducers(program: Any) -> bool:
@@ -114,8 +90,7 @@ def program_bytes(program: Any, version: str | None = None, *, portable: bool = 
     if portable or version:
         return write_artifact(program, version, losses)
     if isinstance(program, mlir.Operation):
-        raise HloError([Diagnostic(codes.NO_MLIR, "bytecode that is no portable artifact is written by MLIR, and "
-                                   "jaxlib is not installed", help="--target VERSION writes an artifact")])
+        require_mlir("bytecode that is no portable artifact is written by MLIR", "--target VERSION writes an artifact")
     out = io.BytesIO()
     program.operation.write_bytecode(out)
     return out.getvalue()

@@ -18,9 +18,14 @@ from hlotool.mlir import (
     read_stablehlo_bytecode,
     structural_mistakes,
 )
-from hlotool.stablehlo import codes
 from hlotool.stablehlo.bindings import from_bindings
-from hlotool.stablehlo.isolated import expanded_outside, generic_from_outside, has_mlir, verified_outside
+from hlotool.stablehlo.isolated import (
+    expanded_outside,
+    generic_from_outside,
+    has_mlir,
+    require_mlir,
+    verified_outside,
+)
 from hlotool.stablehlo.mhlo_text import in_stablehlo
 from hlotool.stablehlo.mlir_input import MOST_NESTED, deep, every_mistake
 
@@ -57,9 +62,7 @@ class GivenProgram:
 
         None where MLIR does not read it. Raises HloError; also where MLIR is not installed.
         """
-        if not has_mlir():
-            raise HloError([Diagnostic(codes.NO_MLIR, "MLIR's passes are needed to write this program in operations "
-                                       "that HLO has, and jaxlib is not installed", help="pip install jax")])
+        require_mlir("MLIR's passes are needed to write this program in operations that HLO has")
         text = expanded_outside(self.for_mlir(), types, kept)
         if text is None:
             return None
@@ -130,9 +133,7 @@ def _of_bytecode(data: bytes, is_trusted: bool) -> GivenProgram:
 
 def _by_mlir(source: str | bytes) -> GivenProgram:
     """Return a program as MLIR reads it."""
-    if not has_mlir():
-        raise HloError([Diagnostic(codes.NO_MLIR, "this bytecode is read by MLIR, and jaxlib is not installed",
-                                   help="write a portable artifact, or text")])
+    require_mlir("this bytecode is read by MLIR", "write a portable artifact, or text")
     text = generic_from_outside(source)
     return GivenProgram(_read_whole(text), source, is_verified=True)
 

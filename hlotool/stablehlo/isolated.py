@@ -31,6 +31,12 @@ def has_mlir() -> bool:
     return importlib.util.find_spec("jaxlib") is not None and importlib.util.find_spec("jax") is not None
 
 
+def require_mlir(purpose: str, help: str = "pip install jax") -> None:
+    """Raises HloError (X217) where jaxlib's MLIR is not installed: "`purpose`, and jaxlib is not installed"."""
+    if not has_mlir():
+        raise HloError([Diagnostic(codes.NO_MLIR, f"{purpose}, and jaxlib is not installed", help=help)])
+
+
 def bytecode_from_outside(source: str | bytes) -> bytes:
     """The program as bytecode that MLIR wrote and read again. Raises HloError."""
     found: bytes = _asked("rewritten", source)
