@@ -34,6 +34,7 @@ SIDE_DOORS = {
     "hlotool.ops.index_maps": "terms of sizes and indices; only proofs read them",
     "hlotool.ops.relations": "views of whole values; only proofs read them",
     "hlotool.ops.relation_rules": "what carries those; only proofs read them",
+    "hlotool.ops.relation_values": "what rules that carry those ask of values; only proofs read them",
     "hlotool.ops.lowering": "what stands between lowerings and the converter",
     "hlotool.ops.values": "values as the evaluator holds them",
     "hlotool.text.folder_files": "files in folders; only commands look for those",

@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hlotool.distributed.partition import Partition, placement_for
-from hlotool.distributed.relation_walk import Walk, leaves_of, nested_arguments, tile_of
+from hlotool.distributed.relation_walk import Walk, leaves_of, nested_arguments, only_marks, tile_of
+from hlotool.execution import is_border
 from hlotool.ir import HloInstruction, Placement, Shape
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import acts
-from hlotool.ops.relation_rules import array_of
+from hlotool.ops.relation_values import array_of
 from hlotool.ops.relations import NotCarried, Piece, Pieces, Relations, Term, Value, View
 from hlotool.process import work_time
 
@@ -86,12 +87,15 @@ class _Proof:
     def walk(self) -> tuple[object, object]:
         """Return the results of both programs. Raises NotCarried for what no proof is tried of."""
         for walk in (self.whole, self.part):
-            if (acting := next(filter(acts, walk.program.module.instructions()), None)) is not None:
+            acting = next((i for i in walk.program.module.instructions()
+                           if acts(i) and not only_marks(i) and not is_border(i)), None)
+            if acting is not None:
                 raise NotCarried(f"{acting.opcode} {acting.name} exchanges data with the host, or draws numbers")
         if any(None in p.places for p in (*self.partition.arguments, *self.partition.results)):
             raise NotCarried("some devices have no part of a value")
         whole = self.whole.run(self.partition.whole.module.entry, nested_arguments(
             self.partition.whole, lambda n, s: self.relations.parameter(n, s.element_type, s.dims)))
+        self.relations.begin_part()
         part = self.part.run(self.partition.part.module.entry, nested_arguments(self.partition.part, self._argument))
         return whole, part
 

@@ -14,15 +14,14 @@ from typing import Any
 from hlotool.execution import NotSplit, Program, border_of, is_border
 from hlotool.ir import HloComputation, HloInstruction, Placement, Shape, UnlistedDevicesError, post_order
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import Calls, flow_of
-from hlotool.ops.relation_rules import array_of, carried, meaning, one_view
+from hlotool.ops import TARGETS, Calls, flow_of
+from hlotool.ops.relation_rules import carried
+from hlotool.ops.relation_values import array_of, one_view
 from hlotool.ops.relations import NotCarried, Pieces, Read, Relations, Rows, Value, View
 from hlotool.process import work_time
 
 #: times that the tiles of a loop's state are guessed anew
 _MOST_GUESSES = 4
-#: targets of custom calls that forward their operand
-_FORWARDING = frozenset(("Sharding", "annotate_device_placement", "MoveToHost", "MoveToDevice"))
 
 
 def tile_of(relations: Relations, value: View | Pieces, placement: Placement, sizes: Sequence[int]) -> View | Pieces:
@@ -107,7 +106,7 @@ class Walk:
     def _custom_call(self, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
         if is_border(instruction):
             return self._border(instruction, operands)
-        if instruction.attributes.get("custom_call_target") in _FORWARDING and len(operands) == 1:
+        if only_marks(instruction):
             return operands[0]
         return carried(self.relations, instruction, operands)
 
@@ -243,6 +242,12 @@ class _Induction:
         return tuple(found)
 
 
+def only_marks(instruction: HloInstruction) -> bool:
+    """Return True for a custom call that gives its operand."""
+    return instruction.attributes.get("custom_call_target") in TARGETS and len(instruction.operands) == 1 and (
+        instruction.shape.compatible(instruction.operands[0].shape)) and not is_border(instruction)
+
+
 def _require_plain(instruction: HloInstruction) -> None:
     """Raise NotCarried for sizes that are known only when the program runs, and for computations in flight."""
     if not all(s.is_static for _, s in instruction.shape.leaves() if s.is_array):
@@ -341,4 +346,4 @@ def nested_arguments(program: Program, made: Callable[[int, Shape], View | Piece
     return [one(p.shape) for p in program.module.entry.parameters()]
 
 
-__all__ = ["Walk", "leaves_of", "meaning", "nested_arguments", "tile_of"]
+__all__ = ["Walk", "leaves_of", "nested_arguments", "only_marks", "tile_of"]

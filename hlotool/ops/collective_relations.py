@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 
 from hlotool.ir import DTYPES, HloInstruction
 from hlotool.ir.arrays import Array, np
 from hlotool.ops.collective import device_groups, device_pairs
-from hlotool.ops.relation_rules import IDEMPOTENT, array_of, fold_of, join_two, one_view
-from hlotool.ops.relations import Intervals, NotCarried, Piece, Pieces, Relations, Value, View, is_neutral, sizes_of
+from hlotool.ops.relation_folds import IDEMPOTENT, fold_of
+from hlotool.ops.relation_lookups import completed
+from hlotool.ops.relation_moves import join_two
+from hlotool.ops.relation_values import array_of, one_view
+from hlotool.ops.relations import (
+    Intervals,
+    Kind,
+    NotCarried,
+    Piece,
+    Pieces,
+    Relations,
+    Value,
+    View,
+    is_neutral,
+    sizes_of,
+)
 
 #: members of a group, regions of which are listed where they do not follow a rule
 _MOST_MEMBERS = 64
@@ -45,7 +60,7 @@ def all_reduce(relations: Relations, instruction: HloInstruction, operands: Sequ
     return _results(instruction, [_reduced(relations, instruction, o) for o in operands])
 
 
-def _reduced(relations: Relations, instruction: HloInstruction, value: Value) -> View:
+def _reduced(relations: Relations, instruction: HloInstruction, value: Value) -> View | Pieces:
     opcode, groups = fold_of(instruction.attributes["to_apply"]), _groups(relations, instruction)
     if not opcode:
         raise NotCarried("the reduction is not one operation")
@@ -55,6 +70,10 @@ def _reduced(relations: Relations, instruction: HloInstruction, value: Value) ->
     if groups.shape[1] == 1:
         return view
     kind = (opcode, view.element_type)
+    if (apart := relations.factor_of(kind, view)) is not None:
+        return relations.times(kind, apart[0], one_view(_reduced(relations, instruction, apart[1])))
+    if (rows := completed(relations, view, groups, lambda n: is_neutral(kind, n))) is not None:
+        return rows
     offsets = _all_rows(relations, view.offsets.array)[groups]
     differences = offsets - offsets[:, :1]
     order = np.lexsort(differences[0].T[::-1]) if differences.shape[2] else np.arange(groups.shape[1])
@@ -69,7 +88,7 @@ def _reduced(relations: Relations, instruction: HloInstruction, value: Value) ->
     return _summed(relations, kind, View(view.term, view.rows, relations.table(table), view.dims), points - points[:1])
 
 
-def _summed(relations: Relations, kind: tuple[str, str], view: View, points: Array) -> View:
+def _summed(relations: Relations, kind: Kind, view: View, points: Array) -> View:
     """Return the fold of a view's term at some points from each place on: of a line, or of a box."""
     is_idempotent = kind[0] in IDEMPOTENT
     varying = np.flatnonzero((points != 0).any(axis=0))
@@ -109,22 +128,23 @@ def _as_intervals(positions: Array, is_idempotent: bool) -> Intervals:
     return tuple((int(a), int(b)) for a, b in zip(starts, stops, strict=True))
 
 
-def _of_one_member(relations: Relations, opcode: str, value: Pieces, groups: Array) -> View:
-    """Return what all get where one member of each group has a value, and the others have the neutral element."""
-    views = [p for p in value.pieces if (n := relations.number_of(p.view)) is None
-             or not is_neutral((opcode, value.element_type), n)]
-    if len(views) != 1:
-        raise NotCarried("parts of several values are added")
-    (piece,) = views
-    live = np.broadcast_to(relations.live(piece), relations.devices)
+def _of_one_member(relations: Relations, opcode: str, value: Pieces, groups: Array) -> View | Pieces:
+    """Return what all get where one member of each group has an element, and the others have the neutral one."""
+    if groups.shape[1] > _MOST_MEMBERS:
+        raise NotCarried("parts of many values are added")
+    own = Pieces(tuple(p for p in value.pieces if (n := relations.number_of(p.view)) is None
+                       or not is_neutral((opcode, value.element_type), n)), value.dims)
+    found = [p for place in range(groups.shape[1]) if own.pieces
+             for p in _brought(relations, own, groups, place, None, 0, value.dims)]
+    found = [p for p in found if relations.live(p).any()]
     sizes = np.asarray(sizes_of(value.dims), np.int64)
-    is_full = np.broadcast_to(((piece.low.array <= 0) & (piece.high.array >= sizes)).all(axis=1), relations.devices)
-    if not is_full[live].all() or not (live[groups].sum(axis=1) == 1).all():
+    boxes = [[np.clip(_all_rows(relations, b.array), 0, sizes) for b in (p.low, p.high)] for p in found]
+    meets = any((np.maximum(a[0], b[0]) < np.minimum(a[1], b[1])).all(axis=1).any()
+                for a, b in itertools.combinations(boxes, 2))
+    covered = sum((np.prod(np.maximum(high - low, 0), axis=1) for low, high in boxes), np.zeros(1, np.int64))
+    if meets or (covered != np.prod(sizes)).any():
         raise NotCarried("the members of a group do not have one value between them")
-    giver = groups[np.arange(len(groups)), np.argmax(live[groups], axis=1)]
-    table = np.zeros((relations.devices, len(piece.view.rows)), np.int64)
-    table[groups] = _all_rows(relations, piece.view.offsets.array)[giver][:, None]
-    return relations.view(piece.view.term, piece.view.rows, relations.table(table), value.dims)
+    return relations.pieces(found, value.dims)
 
 
 def all_gather(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
@@ -167,22 +187,23 @@ def _put_together(relations: Relations, view: View, groups: Array, along: int, s
     return join_two(relations, relations.view(view.term, rows, own, dims), along)
 
 
-def _brought(relations: Relations, value: View | Pieces, groups: Array, place: int, along: int, start: int,
+def _brought(relations: Relations, value: View | Pieces, groups: Array, place: int, along: int | None, start: int,
              dims: Sequence[int], within: tuple[int, Array] | None = None) -> list[Piece]:
-    """Return the regions of what the member at a place of each group brings, put at a start along a dimension.
+    """Return the regions of what the member at a place of each group brings, put at a start along a dimension, if any.
 
     `within` is the number of the elements that each device takes, and where each begins.
     """
     giver = np.zeros(relations.devices, np.int64)
     giver[groups] = groups[:, place][:, None]
-    size = value.dims[along] if within is None else within[0]
+    size = 0 if along is None else value.dims[along] if within is None else within[0]
     taken = np.zeros(relations.devices, np.int64) if within is None else within[1]
     found = []
     for piece in relations.pieces_of(value):
         low, high = (_all_rows(relations, t.array)[giver].copy() for t in (piece.low, piece.high))
-        low[:, along] = np.clip(low[:, along] - taken, 0, size) + start
-        high[:, along] = np.clip(high[:, along] - taken, 0, size) + start
-        column = np.asarray([row[along] for row in piece.view.rows], np.int64)
+        column = np.asarray([0 if along is None else row[along] for row in piece.view.rows], np.int64)
+        if along is not None:
+            low[:, along] = np.clip(low[:, along] - taken, 0, size) + start
+            high[:, along] = np.clip(high[:, along] - taken, 0, size) + start
         offsets = _all_rows(relations, piece.view.offsets.array)[giver] + (taken - start)[:, None] * column
         found.append(Piece(relations.table(low), relations.table(high),
                            View(piece.view.term, piece.view.rows, relations.table(offsets), tuple(dims))))

@@ -8,7 +8,7 @@ from typing import Any
 
 from hlotool.ir import DTYPES, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import index_maps, relation_rules
+from hlotool.ops import index_maps, relation_folds
 from hlotool.ops.agreement import contracted_sides
 from hlotool.ops.costs import elements_of, extent, flops
 from hlotool.ops.einsums import lift_einsum
@@ -262,7 +262,7 @@ def cost_of_dot(instruction: HloInstruction) -> int:
     flags=("relayouts",), freedom=Freedom.SUMS, source=SPECIFICATION, draw=_draw_dot,
     agreement=contracted_sides, cost=cost_of_dot,
     leading=Leading(("lhs_contracting_dims", "rhs_contracting_dims"), ("lhs_batch_dims", "rhs_batch_dims")),
-    index_map=index_maps.of_dot, sharding=relation_rules.dot)
+    index_map=index_maps.of_dot, sharding=relation_folds.dot)
 def dot(lhs: Array, rhs: Array, *, lhs_contracting_dims: Ints = (), rhs_contracting_dims: Ints = (),
         lhs_batch_dims: Ints = (), rhs_batch_dims: Ints = (), operand_precision: tuple[str, ...] = (),
         algorithm: str = "", shape: Shape) -> Array:

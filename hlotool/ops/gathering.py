@@ -8,7 +8,7 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import relation_rules
+from hlotool.ops import relation_lookups
 from hlotool.ops.agreement import scattered
 from hlotool.ops.boundaries import of_gather, of_scatter
 from hlotool.ops.called import require_reducer
@@ -242,7 +242,7 @@ def _draw_gather(d: Draw) -> None:
                       (*GATHER_FIELDS, "slice_sizes")),
     draw=_draw_gather,
     boundaries=of_gather, cost=reads_a_part, flow=PICKS, flags=("relayouts",),
-    sharding=relation_rules.gather)
+    sharding=relation_lookups.gather)
 def gather(operand: Array, start_indices: Array, *, offset_dims: Ints, collapsed_slice_dims: Ints,
            start_index_map: Ints, index_vector_dim: int, slice_sizes: Ints,
            operand_batching_dims: Ints = (), start_indices_batching_dims: Ints = (),
@@ -421,7 +421,7 @@ def _cost_of_scatter(instruction: HloInstruction, inner: Inner) -> Cost:
     lowering=Lowering(_emit_scatter, _lift_scatter, ("stablehlo.scatter",), (*SCATTER_FIELDS, "to_apply"),
                       parts=_scatter_parts),
     draw=_draw_scatter, agreement=scattered, boundaries=of_scatter, cost=_cost_of_scatter,
-    flow=Flow(calls=Calls.UPDATER, updates=(0, 1)), freedom=Freedom.UPDATES)
+    flow=Flow(calls=Calls.UPDATER, updates=(0, 1)), freedom=Freedom.UPDATES, sharding=relation_lookups.scatter)
 def scatter(*inputs: Array, update_window_dims: Ints, inserted_window_dims: Ints,
             scatter_dims_to_operand_dims: Ints, index_vector_dim: int, input_batching_dims: Ints = (),
             scatter_indices_batching_dims: Ints = (), indices_are_sorted: bool = False,

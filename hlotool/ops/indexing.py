@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hlotool.ir import UNBOUNDED, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import index_maps, relation_rules
+from hlotool.ops import index_maps, relation_moves
 from hlotool.ops.boundaries import of_dynamic_slice, of_dynamic_update_slice
 from hlotool.ops.costs import reads_a_part, updates_a_part
 from hlotool.ops.elementwise import SPECIFICATION
@@ -106,7 +106,7 @@ def _draw_dynamic_slice(d: Draw) -> None:
     lowering=Lowering(_emit_dynamic_slice, _lift_dynamic_slice, ("stablehlo.dynamic_slice",),
                       ("dynamic_slice_sizes",)), draw=_draw_dynamic_slice,
     boundaries=of_dynamic_slice, cost=reads_a_part, flow=PICKS,
-    index_map=index_maps.of_dynamic_slice, sharding=relation_rules.dynamic_slice)
+    index_map=index_maps.of_dynamic_slice, sharding=relation_moves.dynamic_slice)
 def dynamic_slice(operand: Array, *start_indices: Array, dynamic_slice_sizes: tuple[int, ...]) -> Array:
     """Cut a block at start indices that are computed; starts are clamped so that the block fits.
 
@@ -155,7 +155,7 @@ def _draw_dynamic_update_slice(d: Draw) -> None:
     lowering=Lowering(_emit_dynamic_update_slice, _lift_dynamic_update_slice, ("stablehlo.dynamic_update_slice",)),
     draw=_draw_dynamic_update_slice, boundaries=of_dynamic_update_slice, cost=updates_a_part,
     flow=Flow(Elements.ASSEMBLED, (0, 2), updates=(0, 1)),
-    index_map=index_maps.of_dynamic_update_slice, sharding=relation_rules.dynamic_update_slice)
+    index_map=index_maps.of_dynamic_update_slice, sharding=relation_moves.dynamic_update_slice)
 def dynamic_update_slice(operand: Array, update: Array, *start_indices: Array, shape: Shape) -> Array:
     """Overwrite a block at start indices that are computed; starts are clamped so that the block fits.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hlotool.ir import UNBOUNDED, HloInstruction, Layout, Padding, PaddingDimension, Shape, SliceDimension
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import index_maps, relation_rules
+from hlotool.ops import index_maps, relation_moves, relation_rules
 from hlotool.ops.agreement import alike_but_along
 from hlotool.ops.conversion import declared_array
 from hlotool.ops.costs import moves, reads_a_part
@@ -236,7 +236,7 @@ def _draw_concatenate(d: Draw) -> None:
 
 @op(concatenate_shape, lowering=dimension_lowering("concatenate", "concatenate"), element_types=ANY,
     source=SPECIFICATION, draw=_draw_concatenate, agreement=alike_but_along, cost=moves, flow=ASSEMBLES,
-    leading=Leading(("dimensions",)), index_map=index_maps.of_concatenate, sharding=relation_rules.concatenate)
+    leading=Leading(("dimensions",)), index_map=index_maps.of_concatenate, sharding=relation_moves.concatenate)
 def concatenate(*operands: Array, dimensions: tuple[int, ...]) -> Array:
     """Lay the operands end to end along a dimension.
 
@@ -345,7 +345,7 @@ def _draw_pad(d: Draw) -> None:
 
 @op(pad_shape, lowering=Lowering(_emit_pad, _lift_pad, ("stablehlo.pad",)), element_types=ANY, source=SPECIFICATION,
     draw=_draw_pad, cost=moves, flow=Flow(Elements.ASSEMBLED, (0, 2)),
-    index_map=index_maps.of_pad, sharding=relation_rules.pad)
+    index_map=index_maps.of_pad, sharding=relation_moves.pad)
 def pad(operand: Array, padding_value: Array, *, padding: Padding) -> Array:
     """Put the padding value between and around the elements; negative edges take elements away.
 

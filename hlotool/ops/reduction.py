@@ -7,7 +7,7 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import index_maps, relation_rules
+from hlotool.ops import index_maps, relation_folds
 from hlotool.ops.agreement import alike
 from hlotool.ops.called import (
     parameter_shapes,
@@ -118,7 +118,7 @@ _cost_of_reduce = folds(_folded)
     ulps=4.0,
     source=SPECIFICATION, draw=_draw_reduce, agreement=alike, cost=_cost_of_reduce, flow=REDUCES,
     flags=("relayouts",), freedom=Freedom.TERMS, leading=Leading(("dimensions",), begins=True),
-    index_map=index_maps.of_reduce, sharding=relation_rules.reduce)
+    index_map=index_maps.of_reduce, sharding=relation_folds.reduce)
 def reduce(*operands: Array, dimensions: Ints = (), to_apply: Callee) -> Any:
     """Fold the elements along dimensions into initial values: operands are N inputs, then N initial values.
 

@@ -18,7 +18,7 @@ from hlotool.ops.freedom import Freedom
 from hlotool.ops.index_maps import IndexMap
 from hlotool.ops.lowering import NO_SUCH_OPERATION, Lowering, refused
 from hlotool.ops.random_programs import Recipe
-from hlotool.ops.relation_rules import Rule
+from hlotool.ops.relation_values import Rule
 from hlotool.ops.smt import Meaning
 from hlotool.text import ATTRIBUTE_WORDS
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -27,12 +27,18 @@ from hlotool.ir.arrays import Array, np
 
 #: coefficients of an index's dimensions, for each coordinate of a term
 Rows: TypeAlias = tuple[tuple[int, ...], ...]
+#: an operation that folds, and the type of its numbers
+Kind: TypeAlias = "tuple[Hashable, str]"
 #: intervals of whole numbers, in order and without touching each other
 Intervals: TypeAlias = tuple[tuple[int, int], ...]
 #: bounds within which a coordinate has a value; None: none is known
 Bounds: TypeAlias = "tuple[int | None, int | None]"
 #: regions of one value at most
 _MOST_PIECES = 64
+#: classes of devices that are told apart at most
+_MOST_CLASSES = 8
+#: greatest exponents of numbers with which others are multiplied in any order, by type
+_NEAR = {"float64": 20, "float32": 20, "bfloat16": 20, "float16": 4}
 #: positions of a fold that are listed at most
 _MOST_POSITIONS = 1 << 16
 
@@ -133,9 +139,15 @@ class Relations:
     devices: int
     #: True if a sum or a product of floats was put together in another order
     is_reordered: bool = False
+    #: number of terms that the whole program has; None: it is not known yet
+    known_terms: int | None = None
     _tables: dict[tuple[int, bytes], Table] = field(default_factory=dict)
     _terms: dict[tuple[Hashable, ...], Term] = field(default_factory=dict)
     _coordinates: dict[Hashable, Any] = field(default_factory=dict)
+
+    def begin_part(self) -> None:
+        """Take the terms so far for those of the whole program."""
+        self.known_terms = len(self._terms)
 
     # tables and terms
 
@@ -436,27 +448,104 @@ class Relations:
 
     # functions of several views
 
-    def each(self, function: Callable[[Sequence[View]], View], values: Sequence[View | Pieces], dims: Sequence[int]
-             ) -> View | Pieces:
+    def each(self, function: Callable[[Sequence[View]], View | Pieces], values: Sequence[View | Pieces],
+             dims: Sequence[int]) -> View | Pieces:
         """Return the array of a function of elements at the same index, region by region."""
-        if all(isinstance(v, View) for v in values):
+        if 0 in dims and all(isinstance(v, View) for v in values):
             return function([v for v in values if isinstance(v, View)])
         found = []
         for parts in itertools.product(*map(self.pieces_of, values)):
             low = _joined([p.low.array for p in parts], np.maximum)
             high = _joined([p.high.array for p in parts], np.minimum)
             live = np.asarray((low < high).all(axis=1))
-            if live.any():
-                found.append(Piece(self.table(low), self.table(high), self._within(function, parts, live)))
+            if not live.any():
+                continue
+            made = self._within(function, parts, live)
+            if isinstance(made, Pieces):
+                if len(values) == sum(isinstance(v, View) for v in values):
+                    return made
+                raise NotCarried("an operand is put together of parts of several values")
+            found += self._of_classes(function, parts, made, low, high, live)
             if len(found) > _MOST_PIECES:
                 raise NotCarried(f"an array of more than {_MOST_PIECES} regions")
         return self.pieces(found, dims)
 
-    def _within(self, function: Callable[[Sequence[View]], View], parts: Sequence[Piece], live: Array) -> View:
+    def _within(self, function: Callable[[Sequence[View]], View | Pieces], parts: Sequence[Piece], live: Array
+                ) -> View | Pieces:
         """Return a function of the views of regions, which devices without an element of them do not disturb."""
-        made = function([self._where(p.view, live) for p in parts])
         own = function([p.view for p in parts])
-        return own if own.term is made.term and own.rows == made.rows else made
+        if live.all() or isinstance(own, Pieces):
+            return own
+        made = function([self._where(p.view, live) for p in parts])
+        return own if isinstance(made, Pieces) or (own.term is made.term and own.rows == made.rows) else made
+
+    def _of_classes(self, function: Callable[[Sequence[View]], View | Pieces], parts: Sequence[Piece], made: View,
+                    low: Array, high: Array, live: Array) -> list[Piece]:
+        """Return a function of views as a region; as one for each class of devices where the whole program has those.
+
+        Devices are of one class if the places that operands read differ by the same numbers.
+        """
+        alone = [Piece(self.table(low), self.table(high), made)]
+        if self.known_terms is None or made.term.number < self.known_terms:
+            return alone
+        views = [p.view for p in parts]
+        one = (np.broadcast_to(high - low, (len(live), low.shape[1]))[live] == 1).all(axis=0)
+        single = [k for k in range(len(views[0].dims)) if one[k]] if views else []
+        found = []
+        for mask in self._classes(views, live, low, single):
+            view = next((v for v in self._forms(function, views, mask, low, single) if v is not None), None)
+            if view is None:
+                return alone
+            found.append(Piece(self.table(np.where(mask[:, None], low, 0)),
+                               self.table(np.where(mask[:, None], high, 0)), view))
+        return found or alone
+
+    def _classes(self, views: Sequence[View], live: Array, low: Array, single: Sequence[int]) -> list[Array]:
+        """Return the classes of devices, as masks; none if there are more than a few."""
+        alive, places = np.broadcast_to(live, self.devices), list[tuple[tuple[int, ...], Array]]()
+        for view in views:
+            for t, row in enumerate(view.rows):
+                column = np.broadcast_to(self._at(view, low, single)[:, t], self.devices)
+                places.append((tuple(c for k, c in enumerate(row) if k not in single), column))
+        for is_wanted in (any, lambda row: True):
+            first: dict[tuple[int, ...], Array] = {}
+            columns = [column - first.setdefault(row, column) for row, column in places if is_wanted(row)]
+            if columns:
+                _, numbers = np.unique(np.stack(columns, 1), axis=0, return_inverse=True)
+                numbers = np.reshape(numbers, -1)
+                kinds = np.unique(numbers[alive])
+                if 1 < len(kinds) <= _MOST_CLASSES:
+                    return [alive & (numbers == k) for k in kinds]
+        return [alive]
+
+    def _at(self, view: View, low: Array, single: Sequence[int]) -> Array:
+        """Return the places that are read where dimensions of one index have that index, and the others 0."""
+        rows = np.asarray(view.rows, np.int64).reshape(len(view.rows), len(view.dims))[:, list(single)]
+        return np.asarray(view.offsets.array + low[:, list(single)] @ rows.T)
+
+    def _forms(self, function: Callable[[Sequence[View]], View | Pieces], views: Sequence[View], mask: Array,
+               low: Array, single: Sequence[int]) -> Iterator[View | None]:
+        """Yield what the whole program has of a function of views: with coefficients of dimensions of one index as
+        they are, as those of another view, and with none."""
+        def known(given: Sequence[View]) -> View | None:
+            made = function([self._where(v, mask) for v in given])
+            return made if isinstance(made, View) and made.term.number < (self.known_terms or 0) else None
+
+        yield known(views)
+        if not single:
+            return
+        rows = {tuple(c for k, c in enumerate(row) if k not in single): row for v in views for row in v.rows
+                if any(row[k] for k in single)}
+        for is_alike in (True, False):
+            changed = []
+            for view in views:
+                bare = [tuple(c for k, c in enumerate(row) if k not in single) for row in view.rows]
+                zeros = [tuple(0 if k in single else c for k, c in enumerate(row)) for row in view.rows]
+                own = [rows.get(b, z) if is_alike else z for b, z in zip(bare, zeros, strict=True)]
+                plain = View(view.term, tuple(own), self.same((0,) * len(own)), view.dims)
+                offsets = self._at(view, low, single) - self._at(plain, low, single)
+                changed.append(View(view.term, tuple(own), self.table(offsets), view.dims))
+            yield known(changed)
 
     def _where(self, view: View, live: Array) -> View:
         """Return a view whose offsets on devices that do not read it are those of one that does."""
@@ -489,6 +578,18 @@ class Relations:
                     *((*(0,) * len(dims), *unit) for unit in _unit(len(own))))
         table = offsets if not own else self.table(np.pad(offsets.array, ((0, 0), (0, len(own)))))
         return self.view(term, all_rows, table, (*dims, *own))
+
+    def reads_of(self, view: View) -> list[Read]:
+        """Return what a function reads, of the view of one whose result has no dimensions of its own."""
+        found = []
+        for term, (_, spec) in zip(view.term.operands, view.term.key[2], strict=True):
+            rows = tuple(tuple(factor * c for c in view.rows[q]) if q >= 0 else (0,) * len(view.dims)
+                         for q, factor, _, _ in spec)
+            offsets = [factor * view.offsets.array[:, q] + constant if q >= 0
+                       else np.full(len(view.offsets.array), constant, np.int64) for q, factor, constant, _ in spec]
+            table = np.stack(offsets, 1) if offsets else np.zeros((1, 0), np.int64)
+            found.append(Read(View(term, rows, self.table(table), view.dims), tuple(inner for _, _, _, inner in spec)))
+        return found
 
     def _places(self, operands: Sequence[Read], rank: int) -> tuple[Rows, Table, tuple[tuple[Any, ...], ...]]:
         """Return coordinates for what operands read, and each operand's coordinates in terms of them."""
@@ -524,8 +625,10 @@ class Relations:
 
     # folds
 
-    def folded(self, kind: tuple[str, str], view: View, over: Sequence[int], is_idempotent: bool) -> View:
+    def folded(self, kind: Kind, view: View, over: Sequence[int], is_idempotent: bool) -> View:
         """Return the fold of a view over some of its dimensions by an operation, the order of which is open."""
+        if (apart := self.factor_of(kind, view)) is not None:
+            return self.times(kind, apart[0], self.folded(kind, apart[1], over, is_idempotent))
         kept = [k for k in range(len(view.dims)) if k not in over]
         made = View(view.term, tuple(tuple(row[k] for k in kept) for row in view.rows), view.offsets,
                     tuple(view.dims[k] for k in kept))
@@ -534,12 +637,33 @@ class Relations:
             made = self.summed(kind, made, direction, ((0, view.dims[k]),), is_idempotent)
         return self.trimmed(made)
 
-    def summed(self, kind: tuple[str, str], view: View, direction: tuple[int, ...], positions: Intervals,
+    def factor_of(self, kind: Kind, view: View) -> tuple[View, View] | None:
+        """Return a number and a value of whose products a sum is that number's product with a sum, whose order is open
+        as well; None: they are no such products."""
+        term = view.term
+        if kind[0] != "add" or term.kind != "of" or term.key[1] != _product(kind) or DTYPES[kind[1]].is_integral:
+            return None
+        one, other = (r.view for r in self.reads_of(view))
+        for number, value in ((one, other), (other, one)):
+            known = self.number_of(number)
+            if known is not None and is_near(known):
+                return number, value
+        return None
+
+    def times(self, kind: Kind, number: View, value: View) -> View:
+        """Return the product of a number and a value, in another order than it was computed."""
+        self.is_reordered = True
+        both = sorted((value, View(number.term, (), self.same(()), value.dims)), key=lambda v: v.term.number)
+        return self.combined(_product(kind), kind[1], list(map(Read, both)), value.dims)
+
+    def summed(self, kind: Kind, view: View, direction: tuple[int, ...], positions: Intervals,
                is_idempotent: bool, *, is_across: bool = False) -> View:
         """Return the fold of a view's term at positions along a direction, in units of it, from each place on."""
         count = sum(b - a for a, b in positions)
         if count == 0:
             raise NotCarried("a fold of nothing")
+        if view.term.kind == "constant":  # it has no coordinates; what was padded may have become one
+            direction = ()
         if not any(direction) or count == 1:
             shift = np.asarray(direction, np.int64) * positions[0][0]
             if count == 1:
@@ -557,7 +681,7 @@ class Relations:
         return self._fold(kind, moved, {unit: tuple((a - least, b - least) for a, b in scaled)}, 1, is_across,
                           is_idempotent)
 
-    def _fold(self, kind: tuple[str, str], view: View, pattern: dict[tuple[int, ...], Intervals], times: int,
+    def _fold(self, kind: Kind, view: View, pattern: dict[tuple[int, ...], Intervals], times: int,
               is_across: bool, is_idempotent: bool = False) -> View:
         term, patterns = view.term, dict(pattern)
         if term.kind == "fold" and term.key[1] == kind:
@@ -614,11 +738,21 @@ def sizes_of(dims: Sequence[int]) -> tuple[int, ...]:
     return tuple(dims) or (1,)
 
 
+def is_near(number: Array) -> bool:
+    """Return True for a number with which others may be multiplied in any order: it is far from over- and underflow."""
+    largest = 2.0 ** _NEAR.get(number.dtype.name, 0)
+    return bool(1 / largest <= abs(float(number)) <= largest)
+
+
+def _product(kind: Kind) -> Hashable:
+    return ("multiply", (kind[1], kind[1]), ())
+
+
 def is_neutral(kind: Any, fill: Array) -> bool:
     """Return True if a number leaves what it is folded with as it is, by an opcode on an element type."""
     from hlotool.ops.table import OPS
 
-    identity = OPS[kind[0]].identity
+    identity = OPS[kind[0]].identity if kind[0] in OPS else None
     if identity is None:
         return False
     neutral = np.asarray(identity(DTYPES[kind[1]])).astype(fill.dtype)

@@ -8,7 +8,7 @@ from typing import Any
 
 from hlotool.ir import DTYPES, UNBOUNDED, HloInstruction, Layout, Shape, SliceDimension
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import index_maps, relation_rules
+from hlotool.ops import index_maps, relation_moves
 from hlotool.ops.conversion import bitcast_elements, declared_array
 from hlotool.ops.costs import is_free, moves
 from hlotool.ops.elementwise import SPECIFICATION
@@ -58,7 +58,7 @@ def _draw_reshape(d: Draw) -> None:
 
 @op(reshape_shape, lowering=Lowering(_emit_reshape, _lift_reshape, ("stablehlo.reshape",)), element_types=ANY,
     source=SPECIFICATION, draw=_draw_reshape, cost=moves, flow=REARRANGES, flags=("relayouts",), leading=Leading(),
-    index_map=index_maps.of_reshape, sharding=relation_rules.reshape)
+    index_map=index_maps.of_reshape, sharding=relation_moves.reshape)
 def reshape(operand: Array, *, inferred_dimension: int | None = None, shape: Shape) -> Array:
     """Give the elements, in row-major order, other dimensions.
 
@@ -245,7 +245,7 @@ def _draw_bitcast(d: Draw) -> None:
 
 @op(bitcast_shape, lowering=Lowering(_emit_bitcast, _lift_bitcast, ("mhlo.bitcast",)), source=SPECIFICATION,
     draw=_draw_bitcast, cost=is_free, flow=Flow(Elements.REARRANGED, (0, 1), is_free=True), flags=("relayouts",),
-    sharding=relation_rules.bitcast)
+    sharding=relation_moves.bitcast)
 def bitcast(operand: Array, *, shape: Shape, operand_shapes: tuple[Shape, ...] = ()) -> Array:
     """Read the operand's memory as another shape and layout (the default layout where none is written).
 

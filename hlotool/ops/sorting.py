@@ -9,7 +9,7 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import relation_rules
+from hlotool.ops import relation_rules, relation_values
 from hlotool.ops.agreement import alike
 from hlotool.ops.called import odd_one, parameter_shapes, same_up_to_precision, scalar
 from hlotool.ops.choice import total_order
@@ -237,7 +237,7 @@ def _cost_of_topk(instruction: HloInstruction) -> int:
 
 
 @op(topk_shape, lowering=Lowering(_emit_topk, _lift_topk, ("chlo.top_k", "mhlo.topk")), source=SPECIFICATION,
-    draw=_draw_topk, cost=_cost_of_topk, flags=("typed", "nans"), sharding=relation_rules.along_last)
+    draw=_draw_topk, cost=_cost_of_topk, flags=("typed", "nans"), sharding=relation_values.along_last)
 def topk(operand: Array, *, k: int, largest: bool = True, is_stable: bool = False) -> Any:
     """The k largest (or smallest) elements of each line along the last dimension, best first, and their places.
 
