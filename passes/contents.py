@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 from collections import defaultdict
@@ -72,6 +73,7 @@ class Contents:
             return []
         return [i for found in self._by_attributes if attribute in found[0].attributes for i in found]
 
+    @functools.cached_property
     def shapes(self) -> set[Shape]:
-        """Return the shapes of all instructions, each once."""
+        """The shapes of all instructions, each once."""
         return set(map(_shape, itertools.chain.from_iterable([c.instructions for c in self._computations])))

@@ -6,8 +6,8 @@ import contextlib
 import gc
 from collections.abc import Iterator
 
-#: with fewer new objects Python's own collection may begin at once: looking through them costs nothing
-_FEW = 20_000
+#: with fewer new objects Python's own collection may begin at once: looking through them takes some microseconds
+_FEW = 2_000
 #: so many objects may go among the old ones before these are looked through
 _MANY = 2_000_000
 

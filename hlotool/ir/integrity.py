@@ -392,6 +392,7 @@ def _is_layout(layout: Layout) -> bool:
             and (layout.physical_shape is None or _is_shape(layout.physical_shape)))
 
 
+@functools.lru_cache(4096)
 def _is_shape(shape: Shape) -> bool:
     """Return True if the parts of a shape go together, so that it has a text."""
     kind, elements, dims = shape.element_type, shape.elements, shape.dims

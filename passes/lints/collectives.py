@@ -41,7 +41,7 @@ def is_partitioned(view: View) -> bool:
     return view.is_optimized or any(True for _ in view.with_opcode(*COLLECTIVES))
 
 
-@rule("W501", "reused-channel", on=Scope.MODULE)
+@rule("W501", "reused-channel", on=Scope.MODULE, needs=COLLECTIVES)
 def reused_channel(view: View) -> Iterator[Finding]:
     """Two different collectives with one channel_id.
 
@@ -300,7 +300,7 @@ def lonely_collective(view: View, instruction: HloInstruction) -> Iterator[Findi
                       fix=fix_of(view.module.source, f"use {operand.name}", changes, is_safe))
 
 
-@rule("W507", "undividable-sharding", on=Scope.MODULE)
+@rule("W507", "undividable-sharding", on=Scope.MODULE, needs=("sharding",))
 def undividable_sharding(view: View) -> Iterator[Finding]:
     """A sharding whose tiles do not divide a dimension.
 

@@ -149,13 +149,18 @@ class View:
         return self._reached(c for c, calls in self.callers.items()
                            if not any(flow_of(i).enters or i.opcode == "custom-call" for i, _ in calls))
 
+    @functools.cached_property
+    def whole(self) -> list[HloComputation]:
+        """The computations that are neither fused nor folds, in the order of the text."""
+        return [c for c in self.module.computations if c not in self.fused and c not in self.folding]
+
     def _reached(self, starts: Iterable[HloComputation]) -> set[HloComputation]:
         return reachable(starts, self._contents.called_by)
 
     @functools.cached_property
     def shapes(self) -> set[Shape]:
         """The shapes of all instructions, each once."""
-        return self._contents.shapes()
+        return self._contents.shapes
 
     def outer(self, parameter: HloInstruction) -> HloInstruction | None:
         """Return the operand for which a parameter of a fused computation stands, where there is one caller."""

@@ -33,10 +33,14 @@ def run(module: HloModule, *, select: Callable[[Rule], bool] = is_default,
     TypeError for an option that the rule does not have.
     """
     given = options or {}
-    chosen = [(r, functools.partial(r.check, **given[r.name]) if r.name in given else r.check)
-              for r in RULES.values() if select(r)]
     with no_collection():
-        found = _findings(View(module, contents), chosen, named)
+        contents = Contents(module) if contents is None else contents
+        there = contents.opcodes | contents.attributes
+        chosen = [(r, functools.partial(r.check, **given[r.name]) if r.name in given else r.check)
+                  for r in RULES.values() if not (r.needs and there.isdisjoint(r.needs)) and select(r)]
+        view = View(module, contents)
+        found = _findings(view, chosen, named)
+        view.memory.clear()  # what is remembered may hold the view, and would keep the module until it is collected
     return sorted(found, key=lambda d: (d.line, d.column, d.code))
 
 
@@ -49,12 +53,11 @@ def _findings(view: View, chosen: Iterable[tuple[Rule, Check]], named: Callable[
         if rule.scheduled and not view.is_scheduled:
             continue
         if rule.on is Scope.MODULE:
-            found.extend(_diagnostic(module, rule, f) for f in check(view))
+            found.extend([_diagnostic(module, rule, f) for f in check(view)])
         elif rule.on is Scope.COMPUTATION:
-            for computation in module.computations:
-                if computation not in view.fused and computation not in view.folding:
-                    view.computation = computation
-                    found.extend(_diagnostic(module, rule, f) for f in check(view, computation))
+            for computation in view.whole:
+                view.computation = computation
+                found.extend([_diagnostic(module, rule, f) for f in check(view, computation)])
         else:
             for rows in view.rows(rule.on, rule.in_fusions):
                 for instruction, view.computation in rows:

@@ -104,7 +104,7 @@ _WIDE = frozenset({"f64", "c128"})
 _HOT = with_freedom(Freedom.SUMS, Freedom.BACKWARD)
 
 
-@rule("W203", "wide-hot-path", on=Scope.MODULE, severity=Severity.INFO)
+@rule("W203", "wide-hot-path", on=Scope.MODULE, needs=_HOT, severity=Severity.INFO)
 def wide_hot_path(view: View) -> Iterator[Finding]:
     """Heavy operations in double precision.
 

@@ -49,7 +49,7 @@ def _vendor(target: str) -> str:
     return next((name for prefix, name in VENDORS.items() if target.startswith(prefix)), "")
 
 
-@rule("W601", "unknown-custom-call", on=Scope.MODULE)
+@rule("W601", "unknown-custom-call", on=Scope.MODULE, needs=("custom-call",))
 def unknown_custom_call(view: View) -> Iterator[Finding]:
     """A custom call that only its author knows.
 
@@ -90,7 +90,7 @@ def _targets(view: View) -> dict[str, tuple[HloInstruction, str]]:
     return {t: (i, f", and {counts[t] - 1} more in this module" if counts[t] > 1 else "") for t, i in first.items()}
 
 
-@rule("W602", "library-custom-call", on=Scope.MODULE, severity=Severity.INFO)
+@rule("W602", "library-custom-call", on=Scope.MODULE, needs=("custom-call",), severity=Severity.INFO)
 def library_custom_call(view: View) -> Iterator[Finding]:
     """Custom calls of one vendor's library or one backend.
 

@@ -78,6 +78,8 @@ class Rule:
     fixability: Fixability
     #: opcodes, or a scope
     on: tuple[str, ...] | Scope
+    #: opcodes and attributes of which a module has one where the rule may find anything; empty: any module may
+    needs: tuple[str, ...]
     check: Callable[..., Iterable[Finding]] = field(repr=False)
     #: whether instructions of fused computations are looked at
     in_fusions: bool = False
@@ -143,7 +145,8 @@ CATEGORIES: Mapping[str, str] = {
 }
 
 
-def rule(code: str, name: str, *, on: Sequence[str] | Scope, severity: Severity = Severity.WARNING,
+def rule(code: str, name: str, *, on: Sequence[str] | Scope, needs: Iterable[str] = (),
+         severity: Severity = Severity.WARNING,
          default_on: bool = True, fix: Fixability = Fixability.NONE, category: str = "",
          in_fusions: bool = False, tidied: bool = False, authored: bool = False, scheduled: bool = False,
          needs_numpy: bool = False
@@ -155,13 +158,15 @@ def rule(code: str, name: str, *, on: Sequence[str] | Scope, severity: Severity 
     has seen: the author of that program cannot write those instructions otherwise, and they are gone after one pass.
     An `authored` rule says nothing, unless it is selected by name, about an optimised module: compilers expand batch
     normalisation into differences and fold guards away, and their author reads the program before that. A `scheduled`
-    rule is asked about modules with a schedule only.
+    rule is asked about modules with a schedule only. A rule of a scope that `needs` opcodes or attributes is asked
+    about modules with one of them only.
     """
 
     def declare(check: Callable[..., Iterator[Finding]]) -> Rule:
         assert all(name != r.name for r in RULES.values()), f"{name} is declared twice"
         made = Rule(code, name, category or CATEGORIES.get(code[:2], "other"), severity, default_on, fix,
-                    on if isinstance(on, Scope) else tuple(on), check, in_fusions, tidied, authored, scheduled,
+                    on if isinstance(on, Scope) else tuple(on),
+                    tuple(needs if isinstance(on, Scope) else on), check, in_fusions, tidied, authored, scheduled,
                     needs_numpy)
         define(code, name, made.summary, made.source)
         RULES[code] = made

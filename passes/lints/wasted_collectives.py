@@ -111,7 +111,7 @@ def dead_collective(view: View, instruction: HloInstruction) -> Iterator[Finding
 _OWN = frozenset({"channel_id", "metadata", "backend_config", "frontend_attributes", "to_apply", "sharding"})
 
 
-@rule("W515", "duplicate-collective", on=Scope.COMPUTATION, fix=Fixability.UNSAFE, tidied=True)
+@rule("W515", "duplicate-collective", on=Scope.COMPUTATION, needs=COLLECTIVES, fix=Fixability.UNSAFE, tidied=True)
 def duplicate_collective(view: View, computation: HloComputation) -> Iterator[Finding]:
     """The same collective of the same operand, twice.
 

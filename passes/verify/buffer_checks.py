@@ -21,8 +21,9 @@ _CARRIERS = _FORWARDING | _WRITERS | {"parameter"}
 
 def verify_buffers(module: HloModule, contents: Contents) -> Iterator[Diagnostic]:
     """Report faults of buffers. Source: XLA, hlo_verifier.cc, VerifyBuffers."""
-    held = set(filter(_holds, contents.shapes()))
-    calling = set() if held else set(contents.of(("custom-call",)))
+    held = set(filter(_holds, contents.shapes))
+    calling = set() if held else {i for i in contents.of(("custom-call",))
+                                  if i.attributes.get("custom_call_target") in _RULES}
     if not held and not calling:
         return
     for computation in module.computations:

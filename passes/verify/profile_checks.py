@@ -178,10 +178,12 @@ def verify_precision(module: HloModule, contents: Contents, severity: Severity) 
     XLA's backends refuse them; its tools allow them before optimization, where this is a warning.
     Source: XLA, HloVerifierOpts, allow_mixed_precision, which the pipelines for CPU and GPU leave off.
     """
+    floats = {shape: _floats(shape) for shape in contents.shapes}
+    are_several = len(frozenset().union(*floats.values())) > 1
     for opcode, instructions in contents.by_opcode.items():
-        is_free = opcode in _PASSES_THROUGH or opcode.endswith(ASYNC_STEPS)
+        is_free = not are_several or opcode in _PASSES_THROUGH or opcode.endswith(ASYNC_STEPS)
         mixed: set[HloInstruction] = set()
-        for instruction in () if is_free else _of_several_shapes(opcode, instructions):
+        for instruction in () if is_free else _of_several_floats(opcode, instructions, floats):
             if said := _mixed_floats(instruction):
                 mixed.add(instruction)
                 yield report(module, instruction, PRECISION, said, help="convert one of them first", severity=severity)
@@ -194,11 +196,19 @@ def verify_precision(module: HloModule, contents: Contents, severity: Severity) 
                     yield from _folded_precision(module, instruction, severity)
 
 
-def _of_several_shapes(opcode: str, instructions: list[HloInstruction]) -> list[HloInstruction]:
+def _floats(shape: Shape | None) -> frozenset[str]:
+    """Return the types of floats that a value holds."""
+    leaves = () if shape is None else ((shape,) if shape.is_array else [leaf for _, leaf in shape.leaves()])
+    return frozenset([s.element_type for s in leaves if s.is_array and s.dtype.is_floating])
+
+
+def _of_several_floats(opcode: str, instructions: list[HloInstruction], floats: dict[Shape, frozenset[str]]
+                       ) -> list[HloInstruction]:
     """Return the instructions whose operands, and of rng whose result, may hold floats of several types."""
     if opcode == "rng":
         return instructions
-    return [i for i in instructions if len(o := i.operands) > 1 and (len(o) > 2 or o[0].shape is not o[1].shape)]
+    return [i for i in instructions if len(o := i.operands) > 1 and (len(o) > 2 or o[0].shape is not o[1].shape)
+            and len(frozenset().union(*[floats[p.shape] for p in o])) > 1]
 
 
 def _mixed_floats(instruction: HloInstruction) -> str:

@@ -23,52 +23,61 @@ _LARGE = 16
 _OWN = -(1 << 40)
 
 
-#: the structures of computations that hold for every module, with their numbers, which are never given twice; and how
-#: many there may be before all are forgotten
+#: the facts about attributes and the structures of computations that hold for every module, with their numbers, which
+#: are never given twice; and how many there may be before all are forgotten
 _GENERAL: dict[Hashable, int] = {}
-_next_number = itertools.count().__next__
+_next_number = itertools.count(1).__next__
 _MOST_GENERAL = 1 << 16
 
 
 class Signatures:
     """The keys of a module's instructions. The module must stay alive and unchanged as long as they are used.
 
-    A key that is *general* consists of values and holds for every module; others name objects of this one.
+    A key that is *general* holds for every module; others have a number of this one, which is below 0.
     """
 
     def __init__(self) -> None:
-        self._attributes: dict[int, Hashable] = {}
-        #: identities of attributes whose keys are not general
-        self._own: set[int] = set()
+        #: the numbers of attributes, by their identity
+        self.numbers: dict[int, int] = {}
         #: a key holds numbers for what is called, not the callees' keys, so that hashing one does not walk a call
-        #: graph, whose paths may be exponentially many; numbers of structures that are not general are below 0
+        #: graph, whose paths may be exponentially many
         self._computations: dict[HloComputation, int] = {}
-        self._numbers: dict[Hashable, int] = {}
+        self._own: dict[Hashable, int] = {}
 
     def instruction(self, instruction: HloInstruction) -> Hashable:
         """Opcode, attributes up to names and numbers, shapes of the result and the operands."""
-        return (instruction.opcode, instruction.shape, self._of_attributes(instruction.attributes),
+        return (instruction.opcode, instruction.shape, self.of_attributes(instruction.attributes),
                 *[o.shape for o in instruction.operands])
 
     def is_general(self, instruction: HloInstruction) -> bool:
-        """Return True if the key of an instruction, which was asked for, holds for every module."""
-        return id(instruction.attributes) not in self._own
+        """Return True if the key of an instruction holds for every module."""
+        return self.of_attributes(instruction.attributes) >= 0
 
     def computation(self, computation: HloComputation) -> int | None:
         """Return a number that computations of one structure share; None for a large one, which is told by identity."""
         return self._of_computation(computation) if len(computation.instructions) <= _LARGE else None
 
-    def _of_attributes(self, attributes: Attributes) -> Hashable:
+    def of_attributes(self, attributes: Attributes) -> int:
+        """Return a number that attributes share of which rules see the same; 0 for none."""
         if not attributes:
-            return ()
-        known = self._attributes.get(id(attributes))
+            return 0
+        known = self.numbers.get(id(attributes))
         if known is None:
-            found = [(name, (None, True) if name in _UNSEEN else self._of_value(name, value))
+            found = [(name, *((None, True) if name in _UNSEEN else self._of_value(name, value)))
                      for name, value in attributes.items()]
-            if not all(is_general for _, (_, is_general) in found):
-                self._own.add(id(attributes))
-            known = self._attributes[id(attributes)] = tuple([(name, key) for name, (key, _) in found])
+            key = tuple([(name, key) for name, key, _ in found])
+            known = self.numbers[id(attributes)] = self._number(key, all(is_general for *_, is_general in found))
         return known
+
+    def _number(self, key: Hashable, is_general: bool) -> int:
+        if not is_general:
+            return self._own.setdefault(key, _OWN - len(self._own))
+        number = _GENERAL.get(key)
+        if number is None:
+            if len(_GENERAL) >= _MOST_GENERAL:
+                _GENERAL.clear()
+            number = _GENERAL[key] = _next_number()
+        return number
 
     def _of_value(self, name: str, value: Any) -> tuple[Hashable, bool]:
         """Return the key of an attribute's value, and True if it is general."""
@@ -85,7 +94,9 @@ class Signatures:
                 if _is_hashable(value) else (id(value), False)
         if kind is int:
             return (min(value, 1) if name in _NUMBERS else value), True
-        if kind is str or (type(kind) is Interned and kind is not Literal):
+        if kind is Literal:  # rules see no more of one
+            return (kind, value.shape), True
+        if kind is str or type(kind) is Interned:
             return value, True
         return ((kind, repr(value)), True) if kind in (bool, float) else (id(value), False)
 
@@ -105,26 +116,19 @@ class Signatures:
                 if before:
                     stack += [(current, True), *before]
             if is_ready:
-                known[current] = self._number(current)
+                known[current] = self._of_structure(current)
         return known[computation]
 
-    def _number(self, computation: HloComputation) -> int:
-        if len(computation.instructions) > _LARGE:
-            return self._numbers.setdefault(id(computation), _OWN - len(self._numbers))
-        structure = self._structure(computation)
-        if not self._own.isdisjoint([id(i.attributes) for i in computation.instructions]):
-            return self._numbers.setdefault(structure, _OWN - len(self._numbers))
-        if len(_GENERAL) >= _MOST_GENERAL:
-            _GENERAL.clear()
-        number = _GENERAL.get(structure)
-        return _GENERAL.setdefault(structure, _next_number()) if number is None else number
-
-    def _structure(self, computation: HloComputation) -> Hashable:
-        instructions, of_attributes = computation.instructions, self._of_attributes
+    def _of_structure(self, computation: HloComputation) -> int:
+        instructions, number_of = computation.instructions, self.of_attributes
+        if len(instructions) > _LARGE:
+            return self._number(id(computation), False)
+        numbers = [number_of(i.attributes) for i in instructions]
         place = dict(zip(instructions, itertools.count())).get
-        return (place(computation.root), *[
-            (i.opcode, i.shape, a.get("parameter_number"), of_attributes(a), *map(place, i.operands))
-            if (a := i.attributes) else (i.opcode, i.shape, None, (), *map(place, i.operands)) for i in instructions])
+        structure = (place(computation.root), *[
+            (i.opcode, i.shape, number and i.attributes.get("parameter_number"), number, *map(place, i.operands))
+            for i, number in zip(instructions, numbers, strict=True)])
+        return self._number(structure, min(numbers, default=0) >= 0)
 
 
 def _is_hashable(value: tuple[Any, ...]) -> bool:

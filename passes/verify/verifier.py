@@ -204,10 +204,11 @@ class Checker:
     def __init__(self, module: HloModule) -> None:
         self._module = module
         self._partitions = int(module.attributes.get("num_partitions", 1))
-        #: by opcode, shape, identity of the attributes, and shapes of the operands
-        self._known: dict[tuple[Any, ...], Problem | None] = {}
         self._signatures = Signatures()
-        self._right: set[object] = set()
+        #: keys of instructions in which nothing is wrong
+        self._right: set[tuple[Any, ...]] = set()
+        #: what is wrong with others, by the key and the identity of the attributes
+        self._wrong: dict[tuple[Any, ...], Problem] = {}
         #: what Signatures.computation gives for computations in which nothing is wrong
         self._right_structures: set[int | None] = set()
         #: instructions that are wrong, or follow from wrong ones; keys keep the objects alive
@@ -216,23 +217,24 @@ class Checker:
 
     def computation(self, computation: HloComputation, order: list[HloInstruction]) -> Iterator[Wrong]:
         """Return the findings about its instructions, given in an order where operands are before their users."""
-        failed, known = self._failed, self._known
+        failed, right = self._failed, self._right
+        numbers, number_of = self._signatures.numbers, self._signatures.of_attributes
         for instruction in order:
             # Attributes are shared and stay alive with the module, so their identity stands for their value.
+            attributes, operands = instruction.attributes, instruction.operands
+            number = numbers.get(id(attributes)) or number_of(attributes) if attributes else 0
             key: tuple[Any, ...]
-            operands = instruction.operands
             if len(operands) == 1:
-                key = (instruction.opcode, instruction.shape, id(instruction.attributes), operands[0].shape)
+                key = (instruction.opcode, instruction.shape, number, operands[0].shape)
             elif len(operands) == 2:
-                key = (instruction.opcode, instruction.shape, id(instruction.attributes), operands[0].shape,
-                       operands[1].shape)
+                key = (instruction.opcode, instruction.shape, number, operands[0].shape, operands[1].shape)
             else:
-                key = (instruction.opcode, instruction.shape, id(instruction.attributes), *map(_shape, operands))
-            try:
-                finding = known[key]
-            except KeyError:
-                finding = known[key] = self._finding(instruction)
+                key = (instruction.opcode, instruction.shape, number, *map(_shape, operands))
+            if key in right:
+                continue
+            finding = self._finding(key, instruction)
             if finding is None:
+                right.add(key)
                 continue
             if finding.code in WARNINGS:
                 yield instruction, finding, Severity.WARNING
@@ -271,7 +273,7 @@ class Checker:
     def forget_calls(self, calls: Iterable[HloInstruction]) -> None:
         """Look afresh at instructions that call what was changed."""
         attributes = {id(call.attributes) for call in calls}
-        self._known = {key: finding for key, finding in self._known.items() if key[2] not in attributes}
+        self._wrong = {key: finding for key, finding in self._wrong.items() if key[1] not in attributes}
         self._signatures, self._right = Signatures(), set()
 
     @property
@@ -288,19 +290,19 @@ class Checker:
                  if i in failed or any(o in failed for o in i.operands)}
         return lines - {0}
 
-    def _finding(self, instruction: HloInstruction) -> Problem | None:
-        signature: Hashable = self._signatures.instruction(instruction)
-        right = self._right
-        if self._signatures.is_general(instruction):
-            # Of another module it is right as well, if the operation is the same and there are as many partitions.
-            right, signature = _RIGHT, (signature, self._partitions, id(OPS.get(instruction.opcode)))
-        if signature in right:
+    def _finding(self, key: tuple[Any, ...], instruction: HloInstruction) -> Problem | None:
+        # Of another module it is right as well, if the operation is the same and there are as many partitions.
+        general = (key, self._partitions, id(OPS.get(instruction.opcode))) if key[2] >= 0 else None
+        if general in _RIGHT:
             return None
-        finding = next(self._findings(instruction), None)
-        if finding is None:
+        own = (key, id(instruction.attributes))
+        finding = self._wrong.get(own) or next(self._findings(instruction), None)
+        if finding is not None:
+            self._wrong[own] = finding
+        elif general is not None:
             if len(_RIGHT) >= _MOST_RIGHT:
                 _RIGHT.clear()
-            right.add(signature)
+            _RIGHT.add(general)
         return finding
 
     def _findings(self, instruction: HloInstruction) -> Iterator[Problem]:

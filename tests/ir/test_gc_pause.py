@@ -51,7 +51,7 @@ def test_little_garbage_is_collected_as_ever() -> None:
 
 
 def test_garbage_among_many_objects_is_collected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gc_pause, "_MANY", 100_000)
+    monkeypatch.setattr(gc_pause, "_MANY", 5 * gc_pause._FEW)
     monkeypatch.setattr(gc_pause._OldObjects, "left", 0)
     monkeypatch.setattr(gc_pause._OldObjects, "promoted", 0)
     with no_collection():

@@ -60,11 +60,23 @@ def test_keys_of_equal_instructions_are_equal_across_modules() -> None:
 
 
 def test_keys_that_name_objects_are_of_one_module() -> None:
-    module = hlotool.parse("ENTRY e { c = f32[2] constant({1, 2})  ROOT n = f32[2] negate(c) }")
+    module = hlotool.parse("""big { x = f32[] parameter(0)  %s  ROOT r = f32[] negate(n15) }
+        ENTRY e { p = f32[] parameter(0)  c = f32[] call(p), to_apply=big  ROOT n = f32[] negate(c) }""" % "  ".join(
+        f"n{i} = f32[] negate({f'n{i - 1}' if i else 'x'})" for i in range(16)))
     signatures = Signatures()
-    constant, negate = module.entry.instructions
-    assert signatures.instruction(constant) != signatures.instruction(negate)
-    assert not signatures.is_general(constant) and signatures.is_general(negate)
+    _, call, negate = module.entry.instructions
+    assert signatures.instruction(call) != signatures.instruction(negate)
+    assert not signatures.is_general(call) and signatures.is_general(negate)
+
+
+def test_keys_of_constants_hold_the_shapes_of_their_literals() -> None:
+    module = hlotool.parse("""ENTRY e { a = f32[2] constant({1, 2})  b = f32[2] constant({3, 4})
+        c = f32[2] constant({5, 6})  ROOT r = (f32[2], f32[2], f32[2]) tuple(a, b, c) }""")
+    a, b, c, _ = module.entry.instructions
+    keys = [Signatures().instruction(i) for i in (a, b)]
+    assert keys[0] == keys[1] and not codes(module)
+    c.attributes = hlotool.parse("ENTRY e { ROOT c = f32[3] constant({5, 6, 7}) }").entry.root.attributes
+    assert Signatures().instruction(c) != keys[0] and codes(module) == ["constant-c1"]
 
 
 def test_true_is_not_one() -> None:
