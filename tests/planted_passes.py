@@ -1,14 +1,15 @@
 """A fault of one pass in a folder of honest dumps: what bisection has to find.
 
-The text after some pass is edited, and so is every later one as long as the instruction is there as it was; the dumps
-after that are left out.
+The text after some pass is edited, and so is every later one as long as the instruction is there as it was, and no
+other one of its opcode is added or removed; the dumps after that are left out.
 
     operation, operands, direction, constant, shifted, iota     as in planted_edits
     dropped       a sum or product without its second term      reducer     another operation in a reducer
     stale         a loop keeps an element of its state          branches    of a conditional, exchanged
     element       of a tuple, the one beside it                 dimension   of a reduction or a sum, another one
     unrounded     a number that is not made whole               contracted  dimension of a product, another one
-    padding       of a window or an operand, moved              start       of a slice or an update: 0
+    padding       of a window or an operand, moved              included    a bound that a comparison includes
+    negated       a sign that is dropped                        joined      operands of a concatenation, exchanged
 """
 
 from __future__ import annotations
@@ -25,9 +26,13 @@ from planted_faults import large
 
 import hlotool
 from hlotool.dumps import Dump, DumpReader, read_folder
-from hlotool.execution import Program, arguments_for, evaluate_program
+from hlotool.execution import Program, arguments_for, evaluate_program, run_limit
 from hlotool.ir import HloComputation, HloInstruction, HloModule
 from hlotool.numerics import Known, judge
+from hlotool.verdict import OutOfTime
+
+#: seconds that a program with a fault may run: some loops no longer end
+_LONGEST = 10.0
 
 
 def dropped(i: HloInstruction, line: str) -> str:
@@ -93,8 +98,26 @@ def branches(i: HloInstruction, line: str) -> str:
                   r"true_computation=\2, false_computation=\1", line)
 
 
+def included(i: HloInstruction, line: str) -> str:
+    others = {"LT": "LE", "LE": "LT", "GT": "GE", "GE": "GT"}
+    return re.sub(r"direction=(LT|LE|GT|GE)", lambda m: "direction=" + others[m[1]], line) if i.opcode == "compare" \
+        else line
+
+
+def negated(i: HloInstruction, line: str) -> str:
+    return re.sub(r"(\s)negate\(", r"\1copy(", line, count=1) if i.opcode == "negate" else line
+
+
+def joined(i: HloInstruction, line: str) -> str:
+    if i.opcode != "concatenate" or i.operands[0].shape.dims != i.operands[-1].shape.dims:
+        return line
+    return re.sub(r"concatenate\((.*?), ([^(]*?)\)", r"concatenate(\2, \1)", line, count=1) if len(
+        i.operands) == 2 and i.operands[0] is not i.operands[1] else line
+
+
 EDITS: tuple[Callable[[HloInstruction, str], str], ...] = (
-    *planted_edits.EDITS, dropped, element, dimension, unrounded, contracted, padding, branches)
+    *planted_edits.EDITS, dropped, element, dimension, unrounded, contracted, padding, branches, included, negated,
+    joined)
 
 
 @dataclass(frozen=True)
@@ -132,11 +155,15 @@ def plant(honest: Path, folder: Path, seed: int, name: str = "jit_step", kinds: 
         if number >= at:
             reader.read(each)
             text = _edited(each, computation.name, instruction, edit)
-            if text is None:
-                break
+            if text is None or _count(each.module, instruction.opcode) != _count(dump.module, instruction.opcode):
+                break  # what is copied or merged would keep the fault in one place only
         (folder / Path(each.path).name).write_text(text)
     holds = [c.name for c in dump.module.instructions() if computation in c.called_computations()]
     return PlantedPass(Path(dump.path).name, dump.name.after, kind, instruction.name, tuple(holds))
+
+
+def _count(module: HloModule | None, opcode: str) -> int:
+    return sum(i.opcode == opcode for i in module.instructions()) if module is not None else 0
 
 
 Edit = Callable[[HloInstruction, str], str]
@@ -150,12 +177,13 @@ def _chosen(module: HloModule, generator: random.Random, kinds: tuple[str, ...] 
     right = [evaluate_program(program, r) for r in rows]
     places: dict[str, list[tuple[str, HloComputation, HloInstruction, Edit]]] = {}
     for computation in module.computations:
+        role = _role(module, computation)
         for instruction in computation.instructions:
             for kind, edit in _edits(module, computation):
                 if kinds and kind not in kinds:
                     continue
                 if _changed(module, instruction, edit) is not None:
-                    places.setdefault(kind, []).append((kind, computation, instruction, edit))
+                    places.setdefault(f"{role} {kind}", []).append((kind, computation, instruction, edit))
     for _ in range(60):
         if not places:
             break
@@ -163,13 +191,19 @@ def _chosen(module: HloModule, generator: random.Random, kinds: tuple[str, ...] 
         text = _changed(module, chosen[2], chosen[3])
         assert text is not None
         try:
-            wrong = [evaluate_program(Program(hlotool.parse(text)), r) for r in rows]
-        except hlotool.HloError:
+            with run_limit(_LONGEST):
+                wrong = [evaluate_program(Program(hlotool.parse(text)), r) for r in rows]
+        except (hlotool.HloError, OutOfTime):
             continue
         if any(judge(w, Known(r)).is_wrong and large(w, r, 0.05) for ws, rs in zip(wrong, right, strict=True)
                for w, r in zip(ws[0], rs[0], strict=True)):
             return chosen
     return None
+
+
+def _role(module: HloModule, computation: HloComputation) -> str:
+    """Return what calls a computation: faults are planted in each role alike."""
+    return next((c.opcode for c in module.instructions() if computation in c.called_computations()), "entry")
 
 
 def _edits(module: HloModule, computation: HloComputation) -> list[tuple[str, Edit]]:

@@ -12,8 +12,8 @@ from typing import Any
 from hlotool.blame import OperandValues, blame_pair
 from hlotool.diagnostics import HloError
 from hlotool.execution import OutOfTime, Program, run_limit
-from hlotool.ir import HloInstruction
-from hlotool.ir.arrays import Array
+from hlotool.ir import HloInstruction, dtype_of_numpy
+from hlotool.ir.arrays import Array, np
 from hlotool.passes.edit import is_cuttable, section
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.entry_values import fitting
@@ -68,9 +68,15 @@ def _alone(base: Candidate, one: OperandValues, other: OperandValues) -> Candida
         return arrays[number][fed][device]
 
     def key(number: int, fed: HloInstruction) -> Hashable:
-        return class_of(fed, arrays[number][fed])
+        # A value that one module has in a wider type is the other one's.
+        return class_of(fed, [[_widest(leaf) for leaf in leaves] for leaves in arrays[number][fed]])
 
     return joined(parts, key, leaves, one.devices)
+
+
+def _widest(array: Array) -> Array:
+    """Return the numbers of a narrow float type in the widest one."""
+    return array.astype(np.float64) if dtype_of_numpy(array.dtype).is_floating else array
 
 
 def _arrays(side: OperandValues) -> dict[HloInstruction, list[list[Array]]] | None:

@@ -17,13 +17,14 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 
 from hlotool.execution import leaves
-from hlotool.ir import Attributes, HloInstruction
+from hlotool.ir import Attributes, HloComputation, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
 from hlotool.passes.edit import Editing, Section, all_inlined, section
 from hlotool.process import work_time
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle_pool import Maker
 from hlotool.reduction.pair_values import Side, Sides, parting_pairs
+from hlotool.reduction.resizing import hands_on
 from hlotool.reduction.search_state import SearchState
 
 #: pairs of instructions that are tried, those with the least between them first
@@ -75,10 +76,12 @@ def are_alike(base: Candidate) -> bool:
     """Return True if the two modules are the same but for a few operations.
 
     Then what is changed in both of them alike leaves the difference what it was. Two ways to compute one value may
-    part on other arguments, though, or on arrays of other sizes.
+    part on other arguments, though, or on arrays of other sizes. Values that are handed on in another shape are no
+    other way to compute one.
     """
     assert base.other is not None
-    left, right = (Counter(i.opcode for i in m.instructions()) for m in (base.module, base.other))
+    left, right = (Counter(i.opcode for i in m.instructions() if not hands_on(i)) for m in (
+        base.module, base.other))
     return max((left - right).total(), (right - left).total()) <= _UNLIKE
 
 
@@ -111,7 +114,7 @@ def joined(parts: Sequence[Section], key: Callable[[int, HloInstruction], Hashab
     Instructions of the two sides, 0 and 1, that have one `key` are fed by one parameter. `leaves_of` gives what one
     is fed with on a device.
     """
-    _give_dims_of(parts[0].targets[0], parts[1])
+    _give_shape_of(parts[0].targets[0], parts[1])
     numbers: dict[Hashable, int] = {}
     order: list[tuple[int, HloInstruction]] = []
     for side, part in enumerate(parts):
@@ -124,12 +127,23 @@ def joined(parts: Sequence[Section], key: Callable[[int, HloInstruction], Hashab
     return Candidate(parts[0].module, rows, parts[1].module)
 
 
-def _give_dims_of(one: HloInstruction, part: Section) -> None:
-    """Let the result of a section have the dimensions of the other module's."""
-    entry = part.module.entry
-    if one.shape.is_array and part.targets[0].shape.dims != one.shape.dims:
+def _give_shape_of(one: HloInstruction, part: Section) -> None:
+    """Let the result of a section have the dimensions and the element type of the other module's."""
+    entry, own = part.module.entry, part.targets[0].shape
+    if one.shape.is_array and own.without_layout() != one.shape.without_layout():
         result = entry.root.operands[0] if entry.root.opcode == "tuple" else entry.root
-        entry.root = Editing(part.module).insert(entry, "reshape", one.shape.without_layout(), (result,))
+        entry.root = _as_shape(Editing(part.module), entry, result, one.shape.without_layout())
+
+
+def _as_shape(edit: Editing, entry: HloComputation, value: HloInstruction, wanted: Shape,
+              before: HloInstruction | None = None) -> HloInstruction:
+    """Add an array in other dimensions, and in another element type."""
+    if value.shape.element_type != wanted.element_type:
+        converted = Shape.array(wanted.element_type, value.shape.dims)
+        value = edit.insert(entry, "convert", converted, (value,), before=before)
+    if value.shape.dims != wanted.dims:
+        value = edit.insert(entry, "reshape", wanted, (value,), before=before)
+    return value
 
 
 def renumber(part: Section, numbers: Sequence[int], sources: Sequence[HloInstruction]) -> None:
@@ -146,7 +160,7 @@ def renumber(part: Section, numbers: Sequence[int], sources: Sequence[HloInstruc
             twins[parameter] = taken[number]
         else:
             parameter.attributes = Attributes(parameter.attributes | {"parameter_number": number})
-            _take_dims_of(sources[number], edit, parameter)
+            _take_shape_of(sources[number], edit, parameter)
     edit.replace_uses(twins, entry)
     entry.instructions = [i for i in entry.instructions if i not in twins]
     for number, source in enumerate(sources):
@@ -155,15 +169,15 @@ def renumber(part: Section, numbers: Sequence[int], sources: Sequence[HloInstruc
                         name=source.name, before=entry.instructions[0])
 
 
-def _take_dims_of(source: HloInstruction, edit: Editing, parameter: HloInstruction) -> None:
-    """Let a parameter have the dimensions of what both modules take; its users take it in those that it had."""
+def _take_shape_of(source: HloInstruction, edit: Editing, parameter: HloInstruction) -> None:
+    """Let a parameter have the shape of what both modules take; its users take it in the one that it had."""
     entry, wanted = edit.module.entry, parameter.shape.without_layout()
-    if wanted.is_array and wanted.dims != source.shape.dims:
+    if wanted.is_array and wanted != source.shape.without_layout():
         users = [i for i in entry.instructions if parameter in i.operands]
         parameter.shape = source.shape.without_layout()
         place = entry.instructions.index(parameter) + 1
         before = entry.instructions[place] if place < len(entry.instructions) else None
-        again = edit.insert(entry, "reshape", wanted, (parameter,), before=before)
+        again = _as_shape(edit, entry, parameter, wanted, before)
         edit.replace_uses({parameter: again}, entry, users)
         entry.root = again if entry.root is parameter else entry.root
 

@@ -14,7 +14,8 @@ Steps follow each other, those that cut much first, and again from the beginning
     sizes, ranks, element types
     plainer        metadata, layouts, attributes, header; literals and arguments
 
-Two modules take steps of their own (guilty_operation.py, pair_values.py, pair_cutting.py, pair_calls.py).
+Two modules take steps of their own (guilty_operation.py, pair_values.py, pair_cutting.py, pair_calls.py,
+plain_folds.py).
 Where a test has a quick one, that is asked first, and the whole test about what it led to.
 """
 
@@ -45,6 +46,7 @@ from hlotool.reduction.oracle_pool import Asked, Asker, OutOfTimeError, errors_o
 from hlotool.reduction.pair_calls import promote_pair
 from hlotool.reduction.pair_cutting import are_alike, cut_pair, inline_pair
 from hlotool.reduction.part_cutting import cut_parts
+from hlotool.reduction.plain_folds import simplify_folds
 from hlotool.reduction.resizing import resize
 from hlotool.reduction.search_state import SearchState
 from hlotool.reduction.simplify import rename, simplify_literals, strip, strip_metadata
@@ -357,6 +359,9 @@ def _pair_rounds(work: SearchState) -> None:
             break
     fix_one_sided(work)
     if are_alike(work.best):
+        if simplify_folds(work):
+            cut_pair(work)
+            fix_one_sided(work)
         strip(work)
         resize(work)
         simplify_arguments(work)

@@ -16,6 +16,7 @@ from typing import Any
 
 from hlotool.ir import DTYPES, Attributes, HloInstruction, HloModule, Literal, Padding, Shape, Window
 from hlotool.ir.arrays import Array, np
+from hlotool.ops import opcodes
 from hlotool.passes.edit import Editing, clone_module
 from hlotool.reduction.candidate import Candidate, Rows
 from hlotool.reduction.oracle_pool import Maker
@@ -27,6 +28,12 @@ _OFFSETS = 8
 _BESIDE = 4
 #: instructions up to which sizes are tried one by one
 _SMALL = 200
+_SAME_ELEMENTS = opcodes(lambda flow: flow.forwards) | {"reshape", "bitcast"}
+
+
+def hands_on(instruction: HloInstruction) -> bool:
+    """Return True for an operation that gives the values of its operand, in another shape or type."""
+    return instruction.opcode in _SAME_ELEMENTS or instruction.opcode == "convert"
 
 
 @dataclass(frozen=True)
@@ -100,11 +107,24 @@ def _sliced(dimension: Any, size: int, resizing: Resizing) -> Any:
 
 def resized(base: Candidate, resizing: Resizing) -> Candidate | None:
     """The candidate with smaller arrays; None where nothing changes."""
-    module = _resized(base.module, resizing)
-    other = None if base.other is None else _resized(base.other, resizing)
-    if module is None or (other is None and base.other is not None):
+    if base.other is None:
+        module = _resized(base.module, resizing)
+        return None if module is None else Candidate(module, _rows(base.rows, module.entry.parameters(), resizing))
+    pair = [_resized(m, resizing) for m in (base.module, base.other)]
+    if not any(pair):
         return None
-    return Candidate(module, _rows(base.rows, module.entry.parameters(), resizing), other)
+    left, right = (_without_copies(new or clone_module(old)) for new, old in zip(
+        pair, (base.module, base.other), strict=True))
+    return Candidate(left, _rows(base.rows, left.entry.parameters(), resizing), right)
+
+
+def _without_copies(module: HloModule) -> HloModule:
+    """Leave out what gives its operand as it is, now that the shapes are the same."""
+    edit = Editing(module)
+    edit.replace_uses({i: i.operands[0] for i in module.instructions()
+                       if hands_on(i) and i.shape.without_layout() == i.operands[0].shape.without_layout()})
+    edit.sweep()
+    return module
 
 
 def _resized(given: HloModule, resizing: Resizing) -> HloModule | None:
@@ -152,12 +172,18 @@ def _makers(base: Candidate, resizings: Iterator[Resizing]) -> Iterator[Maker]:
         yield partial(resized, base, resizing)
 
 
+def _shapes(base: Candidate) -> list[Shape]:
+    """Return the shapes of all arrays."""
+    modules = [base.module] if base.other is None else [base.module, base.other]
+    return [s for m in modules for i in m.instructions() for _, s in i.shape.leaves() if s.is_array]
+
+
 def _smaller_sizes(base: Candidate) -> Iterator[Maker]:
     yield from _makers(base, _sizes(base))
 
 
 def _sizes(base: Candidate) -> Iterator[Resizing]:
-    shapes = [s for i in base.module.instructions() for _, s in i.shape.leaves() if s.is_array]
+    shapes = _shapes(base)
     sizes = sorted({d for s in shapes for d in s.dims if d > 1}, reverse=True)
     most = {size: max(int(s.size) for s in shapes if size in s.dims) for size in sizes}
     for size in sorted(sizes, key=lambda s: -most[s]):
@@ -189,7 +215,7 @@ def _places(size: int, new: int, has_arguments: bool) -> Iterator[float]:
 
 def _fewer_dimensions(base: Candidate) -> Iterator[Maker]:
     def every() -> Iterator[Resizing]:
-        dims = {s.dims for i in base.module.instructions() for _, s in i.shape.leaves() if s.is_array and s.dims}
+        dims = {s.dims for s in _shapes(base) if s.dims}
         for given in sorted(dims, key=len, reverse=True):
             fewer = dict.fromkeys([(), *(given[:n] + given[n + 1:] for n in range(len(given)))])
             for new in fewer:
@@ -206,7 +232,7 @@ _PLAINEST: Callable[[str], str] = {"float": "f32", "signed": "s32", "unsigned": 
 
 def _plainer_types(base: Candidate) -> Iterator[Maker]:
     def every() -> Iterator[Resizing]:
-        used = {s.element_type for i in base.module.instructions() for _, s in i.shape.leaves() if s.is_array}
+        used = {s.element_type for s in _shapes(base)}
         for name in sorted(used):
             new = _PLAINEST(DTYPES[name].family)
             if new is not None and new != name:

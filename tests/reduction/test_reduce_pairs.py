@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -170,6 +171,38 @@ def test_faults_in_programs_of_jax(name: str) -> None:
         found = reduce_candidate(Candidate(case.left.module, case.rows, case.right.module), pair_test(30.0),
                                  ReduceOptions(jobs=1, time_limit=300))
         assert found.candidate.size <= 16 and found.last.seen, (case.kind, case.way)
+
+
+def test_a_fold_of_several_arrays_becomes_one_of_a_plain_operation() -> None:
+    """The window is at fault: what the reducer does with the places of the largest is not needed."""
+    text = """larger { a = f32[] parameter(0)  b = s32[] parameter(1)  c = f32[] parameter(2)  d = s32[] parameter(3)
+  g = pred[] compare(a, c), direction=GE  v = f32[] select(g, a, c)  i = s32[] select(g, b, d)
+  ROOT t = (f32[], s32[]) tuple(v, i) }
+ENTRY e { x = f32[4,6] parameter(0)  i = s32[4,6] iota(), iota_dimension=1  low = f32[] constant(-inf)
+  zero = s32[] constant(0)  y = f32[4,6] sine(x)
+  f = (f32[2,3], s32[2,3]) reduce-window(y, i, low, zero), window={size=2x2 stride=2x2}, to_apply=larger
+  v = f32[2,3] get-tuple-element(f), index=0  w = s32[2,3] get-tuple-element(f), index=1  z = f32[2,3] convert(w)
+  ROOT r = f32[2,3] add(v, z) }"""
+    rows = [[np.random.default_rng(0).normal(size=(4, 6)).astype("f4")]]
+    found = reduce_candidate(Candidate(hlotool.parse(text), rows, hlotool.parse(text.replace("size=2x2", "size=1x2"))),
+                             pair_test(20.0)).candidate
+    assert found.size <= 12 and found.other is not None
+    assert [[i.opcode for i in m.instructions() if i.called_computations()] for m in (found.module, found.other)] == [
+        ["reduce-window"]] * 2
+
+
+def test_an_operation_that_one_module_computes_in_a_wider_type() -> None:
+    """A pass that makes f32 of bf16 exchanges operands, too."""
+    left = """ENTRY e { x = bf16[2,3,1] parameter(0)  s = bf16[2,3,1] sqrt(x)  c = bf16[] constant(0.5)
+  b = bf16[2,3,1] broadcast(c), dimensions={}  d = bf16[2,3,1] divide(b, s)  ROOT n = bf16[2,3,1] negate(d) }"""
+    right = """ENTRY e { x = bf16[2,3,1] parameter(0)  r = bf16[2,3] reshape(x)  w = f32[2,3] convert(r)
+  s = f32[2,3] sqrt(w)  t = bf16[2,3] convert(s)  u = f32[2,3] convert(t)  c = f32[] constant(0.5)
+  b = f32[2,3] broadcast(c), dimensions={}  d = f32[2,3] divide(u, b)  k = bf16[2,3] convert(d)
+  n = f32[2,3] convert(k)  m = f32[2,3] negate(n)  o = bf16[2,3] convert(m)  ROOT p = bf16[2,3,1] reshape(o) }"""
+    rows = [[np.asarray(np.arange(1, 7).reshape(2, 3, 1), ml_dtypes.bfloat16)]]
+    found = reduce_candidate(Candidate(hlotool.parse(left), rows, hlotool.parse(right)), pair_test(20.0)).candidate
+    assert found.size <= 6 and found.other is not None
+    assert [m.entry.root.opcode for m in (found.module, found.other)] == ["divide"] * 2
 
 
 def test_computations_in_another_order_are_no_difference() -> None:
