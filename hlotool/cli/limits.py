@@ -12,6 +12,9 @@ from hlotool.cli.console import report
 from hlotool.cli.option_values import seconds, size
 from hlotool.diagnostics import Diagnostic
 
+#: new objects after which garbage is collected: Python's own 700 are looked through some hundred times while the files
+#: of a command are imported
+_NEW_OBJECTS = 20_000
 #: commands that last until somebody ends them
 _ENDLESS = ("lsp", "mcp", "docs")
 #: commands that run programs
@@ -54,6 +57,7 @@ def within_limits(command: str, args: argparse.Namespace, run: Callable[[argpars
     def work() -> int:
         if is_process:
             gc.enable()  # programs.py has put it off
+            gc.set_threshold(_NEW_OBJECTS)
         hear_reading(note_progress)
         if getattr(args, "no_sandbox", False):
             os.environ[SWITCH] = "1"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -36,6 +35,8 @@ def read_config(file: Path, *, is_chosen: bool = True) -> Settings:
     One that nobody chose, found upward from what is linted, may not name plugins unless the current folder is in its
     tree: it came with the files, and plugins are code. Nor may it name a baseline outside of its tree.
     """
+    import tomllib  # not at the top: most runs read no configuration
+
     text = read_plain_text(file, BAD_FILE, "the configuration", MOST_BYTES)
     source = Source(text, str(file))
     try:

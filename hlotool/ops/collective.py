@@ -27,13 +27,13 @@ from typing import Any, Protocol
 
 from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import relation_rules
 from hlotool.ops.costs import is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import Effect, Elements, Flow
 from hlotool.ops.lowering import Emitter, Lowering, Value
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
+from hlotool.ops.relation_files import relation_rules
 from hlotool.ops.rules import flags_of, listed, require_array
 from hlotool.ops.table import OPS
 from hlotool.ops.values import EvaluationError

@@ -7,7 +7,6 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import collective_relations
 from hlotool.ops.asynchronous import contexts
 from hlotool.ops.collective import (
     Ints,
@@ -32,6 +31,7 @@ from hlotool.ops.groups import GROUPED, group_attributes, lifted_attributes
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64
 from hlotool.ops.random_programs import Draw, shape_text
 from hlotool.ops.registry import op, require
+from hlotool.ops.relation_files import collective_relations
 from hlotool.ops.rules import listed, same_dims
 
 

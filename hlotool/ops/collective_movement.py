@@ -7,7 +7,6 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import collective_relations
 from hlotool.ops.collective import (
     GroupMode,
     Ints,
@@ -28,6 +27,7 @@ from hlotool.ops.groups import group_attributes, lifted_attributes
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_array, i64_tensor
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
+from hlotool.ops.relation_files import collective_relations
 from hlotool.ops.rules import listed, require_array, same_dims
 from hlotool.ops.values import EvaluationError
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import collective_relations
 from hlotool.ops.asynchronous import contexts
 from hlotool.ops.collective import (
     Ints,
@@ -28,6 +27,7 @@ from hlotool.ops.groups import channel_attributes, lifted_attributes, lifted_tab
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute, i64_array, i64_tensor
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
+from hlotool.ops.relation_files import collective_relations
 from hlotool.ops.rules import listed
 from hlotool.ops.values import EvaluationError, zeros
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, ReplicaGroups, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import collective_relations
 from hlotool.ops.called import parameter_shapes, same_up_to_precision, scalar
 from hlotool.ops.collective import (
     Ints,
@@ -31,6 +30,7 @@ from hlotool.ops.groups import GROUPED, group_attributes, lifted_attributes
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, promoted
 from hlotool.ops.random_programs import ORDERLESS, Draw, shape_text
 from hlotool.ops.registry import op, require
+from hlotool.ops.relation_files import collective_relations
 from hlotool.ops.rules import listed
 from hlotool.ops.values import Callee, applied
 from hlotool.text import is_paired_start

@@ -8,7 +8,7 @@ from typing import Any
 
 from hlotool.ir import DTYPES, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import index_maps, relation_folds
+from hlotool.ops import index_maps
 from hlotool.ops.agreement import contracted_sides
 from hlotool.ops.costs import elements_of, extent, flops
 from hlotool.ops.einsums import lift_einsum
@@ -18,6 +18,7 @@ from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.numbers import converted, narrow, product_dtype, wide_dtype
 from hlotool.ops.random_programs import ORDERLESS, Draw, Drawn
 from hlotool.ops.registry import ConstraintError, Leading, op, require
+from hlotool.ops.relation_files import relation_folds
 from hlotool.ops.rules import (
     ANY,
     flags_of,

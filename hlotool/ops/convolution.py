@@ -18,7 +18,6 @@ from hlotool.ir import (
     WindowDimension,
 )
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import relation_folds
 from hlotool.ops.agreement import features
 from hlotool.ops.contraction import precision_config, precision_words, result_type
 from hlotool.ops.costs import extent, flops
@@ -30,6 +29,7 @@ from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, i64_arra
 from hlotool.ops.numbers import converted, narrow, product_dtype, wide_dtype
 from hlotool.ops.random_programs import ORDERLESS, Draw
 from hlotool.ops.registry import op, require
+from hlotool.ops.relation_files import relation_folds
 from hlotool.ops.rules import NUMERIC, require_array, same_dims, same_size
 from hlotool.ops.sparsity import dense_operands, dense_size, require_sparsity
 from hlotool.ops.values import EvaluationError

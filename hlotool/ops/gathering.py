@@ -8,7 +8,6 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import relation_lookups
 from hlotool.ops.agreement import scattered
 from hlotool.ops.boundaries import of_gather, of_scatter
 from hlotool.ops.called import require_reducer
@@ -20,6 +19,7 @@ from hlotool.ops.long_loops import in_time
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64_array, promoted
 from hlotool.ops.random_programs import ORDERLESS, Draw, Drawn
 from hlotool.ops.registry import op, require
+from hlotool.ops.relation_files import relation_lookups
 from hlotool.ops.rules import (
     ANY,
     listed,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hlotool.ir import UNBOUNDED, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import index_maps, relation_moves
+from hlotool.ops import index_maps
 from hlotool.ops.boundaries import of_dynamic_slice, of_dynamic_update_slice
 from hlotool.ops.costs import reads_a_part, updates_a_part
 from hlotool.ops.elementwise import SPECIFICATION
@@ -14,6 +14,7 @@ from hlotool.ops.flow import PICKS, Elements, Flow
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array
 from hlotool.ops.random_programs import Draw, Drawn
 from hlotool.ops.registry import op, require
+from hlotool.ops.relation_files import relation_moves
 from hlotool.ops.rules import ANY, flags_of, listed, require_array, require_same_type
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hlotool.ir import UNBOUNDED, HloInstruction, Layout, Padding, PaddingDimension, Shape, SliceDimension
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import index_maps, relation_moves, relation_rules
+from hlotool.ops import index_maps
 from hlotool.ops.agreement import alike_but_along
 from hlotool.ops.conversion import declared_array
 from hlotool.ops.costs import moves, reads_a_part
@@ -17,6 +17,7 @@ from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, check_sizes, 
 from hlotool.ops.numbers import converted
 from hlotool.ops.random_programs import Draw, shape_text
 from hlotool.ops.registry import Leading, op, require
+from hlotool.ops.relation_files import relation_moves, relation_rules
 from hlotool.ops.rules import (
     ANY,
     NUMERIC,

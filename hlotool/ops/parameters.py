@@ -11,13 +11,13 @@ from hlotool.ir import (
     Literal,
     Shape,
 )
-from hlotool.ops import relation_rules
 from hlotool.ops.costs import is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import Elements, Flow
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.random_programs import Draw, literal_text, shape_text
 from hlotool.ops.registry import ConstraintError, op, require
+from hlotool.ops.relation_files import relation_rules
 from hlotool.ops.values import TOKEN, EvaluationError
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import index_maps, relation_folds
+from hlotool.ops import index_maps
 from hlotool.ops.agreement import alike
 from hlotool.ops.called import (
     parameter_shapes,
@@ -23,6 +23,7 @@ from hlotool.ops.freedom import Freedom
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, promoted
 from hlotool.ops.random_programs import ORDERLESS, Draw, shape_text
 from hlotool.ops.registry import Leading, op, require
+from hlotool.ops.relation_files import relation_folds
 from hlotool.ops.rules import flags_of, listed, require_array, require_in_range, require_unique, same_dims, same_size
 from hlotool.ops.scan_loops import emit_loop
 from hlotool.ops.values import Callee, apply, as_tuple, fold

@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hlotool.ir import KINDS, DType, HloInstruction, Kind, Shape
 from hlotool.ops import table
@@ -18,9 +18,11 @@ from hlotool.ops.freedom import Freedom
 from hlotool.ops.index_maps import IndexMap
 from hlotool.ops.lowering import NO_SUCH_OPERATION, Lowering, refused
 from hlotool.ops.random_programs import Recipe
-from hlotool.ops.relation_values import Rule
 from hlotool.ops.smt import Meaning
 from hlotool.text import ATTRIBUTE_WORDS
+
+if TYPE_CHECKING:
+    from hlotool.ops.relation_values import Rule
 
 
 class ConstraintError(Exception):

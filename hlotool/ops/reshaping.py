@@ -8,7 +8,7 @@ from typing import Any
 
 from hlotool.ir import DTYPES, UNBOUNDED, HloInstruction, Layout, Shape, SliceDimension
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import index_maps, relation_moves
+from hlotool.ops import index_maps
 from hlotool.ops.conversion import bitcast_elements, declared_array
 from hlotool.ops.costs import is_free, moves
 from hlotool.ops.elementwise import SPECIFICATION
@@ -19,6 +19,7 @@ from hlotool.ops.movement import transpose_shape
 from hlotool.ops.numbers import from_bits, to_bits
 from hlotool.ops.random_programs import Draw, shape_text
 from hlotool.ops.registry import Leading, op, require
+from hlotool.ops.relation_files import relation_moves
 from hlotool.ops.rules import (
     ANY,
     flags_of,

@@ -9,7 +9,6 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import relation_rules, relation_values
 from hlotool.ops.agreement import alike
 from hlotool.ops.called import odd_one, parameter_shapes, same_up_to_precision, scalar
 from hlotool.ops.choice import total_order
@@ -21,6 +20,7 @@ from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, i64
 from hlotool.ops.numbers import wide_dtype
 from hlotool.ops.random_programs import Draw, Undrawable
 from hlotool.ops.registry import ConstraintError, op, require
+from hlotool.ops.relation_files import relation_rules, relation_values
 from hlotool.ops.rules import flags_of, listed, require_array, same_dims
 from hlotool.ops.values import Callee, apply
 

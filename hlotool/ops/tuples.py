@@ -9,13 +9,13 @@ from hlotool.ir import (
     HloInstruction,
     Shape,
 )
-from hlotool.ops import relation_rules
 from hlotool.ops.costs import is_free
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import Elements, Flow
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import ConstraintError, op
+from hlotool.ops.relation_files import relation_rules
 
 
 def tuple_shape(*elements: Shape) -> Shape:

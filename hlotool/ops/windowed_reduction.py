@@ -8,7 +8,6 @@ from typing import Any
 
 from hlotool.ir import HloComputation, HloInstruction, Shape, Window, WindowDimension
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import relation_folds
 from hlotool.ops.agreement import alike
 from hlotool.ops.called import (
     parameter_shapes,
@@ -26,6 +25,7 @@ from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, i6
 from hlotool.ops.random_programs import ORDERLESS, Draw, Undrawable
 from hlotool.ops.reduction import Ints, gathered, halves, promoted_operands, require_one_size
 from hlotool.ops.registry import op, require
+from hlotool.ops.relation_files import relation_folds
 from hlotool.ops.rules import listed, require_array, same_size
 from hlotool.ops.values import Callee, apply
 from hlotool.ops.windows import positions, unreversed, windowed_dims

@@ -53,10 +53,6 @@ class Signatures:
         """Return True if the key of an instruction holds for every module."""
         return self.of_attributes(instruction.attributes) >= 0
 
-    def computation(self, computation: HloComputation) -> int | None:
-        """Return a number that computations of one structure share; None for a large one, which is told by identity."""
-        return self._of_computation(computation) if len(computation.instructions) <= _LARGE else None
-
     def of_attributes(self, attributes: Attributes) -> int:
         """Return a number that attributes share of which rules see the same; 0 for none."""
         if not attributes:

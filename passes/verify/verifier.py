@@ -169,7 +169,7 @@ def _inside(module: HloModule, contents: Contents, profile: str, is_whole: bool,
         if computation.root is not None:
             # What is sound is in order as it stands.
             order = computation.instructions if is_whole else post_order(computation)
-            found.extend(report_finding(module, *wrong) for wrong in checker.unchanging(computation, order))
+            found.extend(report_finding(module, *wrong) for wrong in checker.computation(computation, order))
     failed = checker.failed_lines()
     found.extend(d for d in _groups_of_checks(module, contents, profile) if d.line not in failed)
     return found
@@ -209,8 +209,6 @@ class Checker:
         self._right: set[tuple[Any, ...]] = set()
         #: what is wrong with others, by the key and the identity of the attributes
         self._wrong: dict[tuple[Any, ...], Problem] = {}
-        #: what Signatures.computation gives for computations in which nothing is wrong
-        self._right_structures: set[int | None] = set()
         #: instructions that are wrong, or follow from wrong ones; keys keep the objects alive
         self._failed: dict[HloInstruction, None] = {}
         self._faulty: set[int] = set()
@@ -253,16 +251,6 @@ class Checker:
         if failed and any(i in failed for i in computation.instructions
                           if i is computation.root or i.opcode == "parameter"):
             self._faulty.add(id(computation))
-
-    def unchanging(self, computation: HloComputation, order: list[HloInstruction]) -> Iterator[Wrong]:
-        """The same as long as nobody changes the module: of equal computations that are right one is looked at."""
-        structure = self._signatures.computation(computation)
-        if structure in self._right_structures:
-            return
-        wrong = list(self.computation(computation, order))
-        yield from wrong
-        if structure is not None and not wrong and not self._failed:
-            self._right_structures.add(structure)
 
     def forget(self, computation: HloComputation, gone: Iterable[HloInstruction]) -> None:
         """Look afresh at a computation that was changed, and from which some instructions are gone."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 
 import hlotool
@@ -157,3 +159,11 @@ def test_one_function_tells_effects():
     for opcode, record in OPS.items():
         assert record.flow.acts == (opcode in opcodes(lambda f: f.acts))
         assert not (record.flow.acts and record.flow.is_free), opcode
+
+
+def test_rules_that_are_imported_late_are_there():
+    rules = {opcode: record.sharding for opcode, record in OPS.items() if record.sharding is not None}
+    assert len(rules) > 20
+    for opcode, rule in rules.items():
+        file, name = rule.args
+        assert callable(getattr(importlib.import_module(file), name)), opcode

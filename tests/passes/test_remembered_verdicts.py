@@ -60,9 +60,9 @@ def test_keys_of_equal_instructions_are_equal_across_modules() -> None:
 
 
 def test_keys_that_name_objects_are_of_one_module() -> None:
-    module = hlotool.parse("""big { x = f32[] parameter(0)  %s  ROOT r = f32[] negate(n15) }
-        ENTRY e { p = f32[] parameter(0)  c = f32[] call(p), to_apply=big  ROOT n = f32[] negate(c) }""" % "  ".join(
-        f"n{i} = f32[] negate({f'n{i - 1}' if i else 'x'})" for i in range(16)))
+    many = "  ".join(f"n{i} = f32[] negate({f'n{i - 1}' if i else 'x'})" for i in range(16))
+    module = hlotool.parse(f"""big {{ x = f32[] parameter(0)  {many}  ROOT r = f32[] negate(n15) }}
+        ENTRY e {{ p = f32[] parameter(0)  c = f32[] call(p), to_apply=big  ROOT n = f32[] negate(c) }}""")
     signatures = Signatures()
     _, call, negate = module.entry.instructions
     assert signatures.instruction(call) != signatures.instruction(negate)
