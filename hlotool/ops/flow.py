@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -103,9 +104,9 @@ class Step(enum.Enum):
     DONE = "done"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Flow:
-    """How values flow through one operation."""
+    """How values flow through one operation; what follows from its fields is computed once, as rules ask it often."""
 
     elements: Elements = Elements.COMPUTED
     #: the first operand whose elements the result holds, and the one behind the last (None: all that follow)
@@ -119,90 +120,95 @@ class Flow:
     #: last
     updates: tuple[int, int | None] | None = None
 
-    @property
+    @functools.cached_property
     def words(self) -> tuple[str, ...]:
         """The facts in words, for people."""
         effects = (e.name.lower() for e in Effect if e in self.effect and e.name and e is not Effect.ACTS)
         return (self.elements.value, *([f"calls {self.calls.value}"] if self.calls is not Calls.NONE else []),
                 *effects, *([self.step.value] if self.step is not None else []), *(["free"] if self.is_free else []))
 
-    @property
+    @functools.cached_property
     def forwards(self) -> bool:
         """True if the result is the first operand unchanged."""
         return self.elements is Elements.FORWARDED and self.step is None
 
-    @property
+    @functools.cached_property
     def rearranges(self) -> bool:
         """True if the result holds every element of the first operand once, and no other."""
         return self.elements in _REARRANGING and self.step is None
 
-    @property
+    @functools.cached_property
     def repeats(self) -> bool:
         """True if the result holds every element of the first operand, and no other."""
         return self.elements in _REPEATING and self.step is None
 
-    @property
+    @functools.cached_property
     def moves(self) -> bool:
         """True if every element of the result is an element of an operand, bit by bit."""
         return self.elements in _MOVING and self.step is None
 
-    @property
+    @functools.cached_property
     def packs(self) -> bool:
         """True if it puts values into a tuple, or takes one out."""
         return self.elements in _PACKING
 
-    @property
+    @functools.cached_property
     def keeps(self) -> bool:
         """True if the result holds every element of the first operand, maybe in another type or precision, or
         (steps of asynchronous operations) in a tuple with a state."""
         return self.elements in _KEEPING
 
-    @property
+    @functools.cached_property
     def keeps_numbers(self) -> bool:
         """True if the result holds the numbers of the first operand, maybe rounded, and no other; at once."""
         return self.repeats or (self.elements is Elements.CONVERTED and self.step is None)
 
-    @property
+    @functools.cached_property
     def enters(self) -> bool:
         """True if called computations get whole operands as their parameters, and the result is a root's."""
         return self.calls in _ENTERING
 
-    @property
+    @functools.cached_property
     def branches_off(self) -> bool:
         """True if control flows to another computation that runs its instructions one by one."""
         return self.enters and self.calls is not Calls.FUSED
 
-    @property
+    @functools.cached_property
     def in_place(self) -> bool:
         """True if the operands are the parameters of one called computation, and its root the result."""
         return self.calls in _IN_PLACE and self.step is None
 
-    @property
+    @functools.cached_property
     def folds(self) -> bool:
         """True if a called computation makes one number of many."""
         return self.calls in _FOLDING
 
-    @property
+    @functools.cached_property
     def on_pairs(self) -> bool:
         """True if a called computation gets pairs of elements, which it makes one or compares."""
         return self.calls in _ON_PAIRS
 
-    @property
+    @functools.cached_property
     def is_trivial(self) -> bool:
         """True if it only names a value: a parameter, a constant, a tuple of others, an element of one."""
         return self.is_free and (self.packs or self.elements is Elements.GIVEN)
 
-    @property
+    @functools.cached_property
     def acts(self) -> bool:
         """True if others than the users of the result may notice the operation, called computations aside."""
         return bool(self.effect & Effect.ACTS)
 
-    @property
+    @functools.cached_property
     def exchanges(self) -> bool:
         """True if other devices have to take part."""
         return bool(self.effect & Effect.EXCHANGE)
 
-    @property
+    @functools.cached_property
+    def is_tied(self) -> bool:
+        """True if the operation has any effect, or is a part of an asynchronous one."""
+        return bool(self.effect) or self.step is not None
+
+    @functools.cached_property
     def varies(self) -> bool:
         """True if the value may differ between devices or from run to run, whatever the operands are."""
         return self.elements is Elements.GIVEN and bool(self.effect)
@@ -307,8 +313,7 @@ def is_tied(instruction: HloInstruction) -> bool:
     It acts, asks for its device, is part of an exchange between devices or of an asynchronous operation, keeps others
     in order, or is part of a signature. Called computations are not looked into.
     """
-    flow = flow_of(instruction)
-    return bool(flow.effect) or flow.step is not None or instruction.opcode == "parameter" or acts(instruction)
+    return flow_of(instruction).is_tied or instruction.opcode == "parameter" or acts(instruction)
 
 
 class Effects:

@@ -93,6 +93,8 @@ class Varying:
                 continue
             for instruction in computation.instructions:
                 before = self._found.get(instruction)
+                if before is True:  # for good
+                    continue
                 now = self._joined(before, self._find(instruction, computation))
                 if now != before:
                     self._found[instruction] = now
