@@ -22,6 +22,7 @@ GROUPS = {
         "compare": "compare a module's values on two executors, or two modules",
         "isolate": "name the instruction that makes NaN, or where two executors part",
         "bisect": "name the pass of a dump folder that changes what is computed",
+        "hang": "in which collective devices wait, by a watchdog's log and dumps",
         "reduce": "make a module that shows a failure as small as it can be",
         "bundle": "a failure in one archive, which shows it again",
         "fuzz": "look for the next bug: random programs, judged and made small",

@@ -108,6 +108,7 @@ REPORTS = {
     "isolate": [["MODULE", "--nan", "--inputs", "special"], ["MODULE", "OTHER"]],
     "versions": [["MODULE"], ["MODULE", "OTHER", "--target", "1.0.0"], ["nowhere.hlo"]],
     "shrink": [["MODULE"], ["samples/models/sharded_collectives.optimized.hlo"]],
+    "hang": [["MODULE"], ["MODULE", "--dumps", "OTHER"]],
     "cost": [["MODULE", "--device", "h100"], ["samples/models/attention_kv_cache.hlo"]],
     "diff": [["MODULE", "OTHER"], ["MODULE", "MODULE"], ["MODULE", "OTHER", "--values"]],
     "roundtrip": [["MODULE", "-j", "1"]],
