@@ -47,8 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--executors", default="pjrt:cpu", dest="executor", metavar="NAME",
                         help="what is tested; it is held against the reference (default pjrt:cpu)")
     parser.add_argument("--generators", metavar="NAMES", default=None,
-                        help="some of operation, composed, rule, dump, rewritten, with commas (default: all; dump "
-                             "where --dumps is given)")
+                        help="some of operation, composed, rule, dump, rewritten, sharded, with commas (default: "
+                             "all but sharded; dump where --dumps is given)")
     parser.add_argument("--dumps", metavar="FOLDER", action="append", default=[],
                         help="a folder (or file) of HLO text whose sections are mutated")
     parser.add_argument("--size", type=whole_number(1), default=64, metavar="N",

@@ -13,6 +13,7 @@ from hlotool.fuzzing.dump_programs import dump_program, section_program
 from hlotool.fuzzing.open_values import normal_rows
 from hlotool.fuzzing.rewritten_programs import rewriting_of
 from hlotool.fuzzing.rule_programs import rule_program
+from hlotool.fuzzing.sharded_programs import sharded
 from hlotool.fuzzing.test_program import Plan, Subject, dice_of
 from hlotool.ir import HloModule
 
@@ -24,9 +25,16 @@ _TRIES = 12
 
 def _rewritten(dice: random.Random, plan: Plan) -> Subject | None:
     """A rewriting of what another generator draws."""
-    others = [g for g in plan.generators if g != "rewritten"] or ["operation", "rule"]
+    others = [g for g in plan.generators if g not in ("rewritten", "sharded")] or ["operation", "rule"]
     first = GENERATORS[dice.choice(others)](dice, plan)
     return rewriting_of(first, dice) if first is not None else None
+
+
+def _sharded(dice: random.Random, plan: Plan) -> Subject | None:
+    """What another generator draws, with shardings. Rules are left to their own generator, which needs no devices."""
+    others = [g for g in plan.generators if g in ("operation", "composed", "dump")] or ["operation", "composed"]
+    first = GENERATORS[dice.choice(others)](dice, plan)
+    return sharded(first, dice) if first is not None else None
 
 
 #: name -> what draws a program; None: the dice showed none
@@ -36,6 +44,7 @@ GENERATORS: Mapping[str, Callable[[random.Random, Plan], Subject | None]] = {
     "rule": lambda dice, plan: rule_program(dice),
     "dump": lambda dice, plan: dump_program(dice, plan.dumps),
     "rewritten": _rewritten,
+    "sharded": _sharded,
 }
 
 

@@ -68,7 +68,8 @@ class Resizing:
         while found.ndim > wanted.rank:
             axis = next((n for n, size in enumerate(found.shape)
                          if n >= wanted.rank or size != wanted.dims[n]), found.ndim - 1)
-            found = np.take(found, self._first(found.shape[axis], 1), axis=axis)
+            found = (np.take(found, self._first(found.shape[axis], 1), axis=axis) if found.shape[axis]
+                     else np.zeros(np.delete(found.shape, axis), found.dtype))
         places = tuple(slice(first := self._first(size, min(size, new)), first + min(size, new))
                        for size, new in zip(found.shape, wanted.dims, strict=True))
         found = found[places]

@@ -42,7 +42,7 @@ from hlotool.fuzzing.process_finding import Followed
 from hlotool.fuzzing.rewritten_programs import rewriting_of
 from hlotool.fuzzing.rule_programs import program_of
 from hlotool.fuzzing.test_program import Subject
-from hlotool.ir import Shape
+from hlotool.ir import Shape, placement_of
 from hlotool.numerics import is_nan
 from hlotool.passes.rewrite_rules import matches, names_in, pattern_text, rule_of_change, rules
 from hlotool.process import Crashed, close_children
@@ -108,6 +108,24 @@ def test_operations_meet_several_devices_and_narrow_types() -> None:
     drawn = [s for b in range(8) for s in programs_of(Plan(1, generators=("operation",)), b)]
     assert any(len(s.rows) > 1 for s in drawn)
     assert {"s4", "u4", "f8e4m3fn", "f8e5m2", "bf16", "pred"} <= {s.element_type for s in drawn}
+
+
+def test_shardings_fit_their_meshes_and_split_what_has_parts_of_one_size() -> None:
+    meshes, is_uneven = set(), False
+    for subject in (s for b in range(4) for s in programs_of(Plan(1, generators=("sharded",)), b)):
+        module = hlotool.parse(subject.text)
+        program = Program(module)
+        meshes.add(program.partitions)
+        assert program.partitioning == "automatic" and len(subject.rows) == 1
+        for instruction in module.instructions():
+            given = instruction.attributes.get("sharding")
+            shapes = [s for _, s in instruction.shape.leaves()]
+            for sharding, shape in zip(given.elements or [given], shapes, strict=True) if given is not None else ():
+                found = placement_of(sharding, shape.rank, program.partitions)
+                splits = [n % c for n, c in zip(shape.dims, found.counts, strict=True)]
+                assert instruction.opcode != "parameter" or not any(splits), subject.text
+                is_uneven |= any(splits)
+    assert meshes == {2, 4, 8} and is_uneven
 
 
 def test_every_rule_has_a_program_that_holds_it() -> None:

@@ -17,6 +17,7 @@ import hlotool
 from hlotool.cli import main
 from hlotool.cli.reduce import candidate_of
 from hlotool.diagnostics import HloError
+from hlotool.ir import Shape
 from hlotool.reduction import (
     Candidate,
     Command,
@@ -28,6 +29,7 @@ from hlotool.reduction import (
     WrongResult,
     reduce_candidate,
 )
+from hlotool.reduction.resizing import Resizing
 
 MODELS = pathlib.Path(__file__).parents[2] / "samples" / "models"
 NESTED = """HloModule nested
@@ -334,3 +336,9 @@ def test_a_failure_is_looked_for_with_the_arguments_that_are_given(tmp_path: pat
 
     assert values([str(tmp_path / "x.npy")]) == [3, 5, 7]
     assert values(None) == values([]) != [3, 5, 7]
+
+
+def test_arrays_without_elements_lose_dimensions() -> None:
+    resizing = Resizing({}, {(0, 4, 0): (4,)}, {})
+    assert resizing.array(np.zeros((0, 4, 0), np.int16), Shape.array("s16", (4,))).shape == (4,)
+    assert resizing.array(np.zeros((2, 0), np.int16), Shape.array("s16", (0,))).shape == (0,)
