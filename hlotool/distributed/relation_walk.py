@@ -7,7 +7,7 @@ tiles of the same kind again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -201,17 +201,30 @@ class _Induction:
 
     def result(self) -> Value:
         """Return the state after the loop. Raises NotCarried."""
-        tiles = {n: _tiles(one_view(v)) for n, v in enumerate(self.start) if n not in self.kept}
+        private = {n for n, v in enumerate(self.start) if n not in self.kept and not isinstance(v, View)}
+        while True:
+            try:
+                return self._induced(private)
+            except _NoTile as error:
+                private.add(error.number)
+
+    def _induced(self, private: Set[int]) -> Value:
+        """Return the state after the loop, of which some parts are each device's own. Raises _NoTile for others."""
+        tiles = {n: _tiles(one_view(v)) for n, v in enumerate(self.start) if n not in self.kept | private}
         for _ in range(_MOST_GUESSES):
-            state = tuple(v if n in self.kept else self._state(n, tiles[n]) for n, v in enumerate(self.start))
+            state = tuple(v if n in self.kept else self._own(n, ("private", self.depth, n)) if n in private
+                          else self._state(n, tiles[n]) for n, v in enumerate(self.start))
             made = self.walk.run(self.body, [state])
             if not isinstance(made, tuple) or not all(map(_is_known, made)):
                 raise NotCarried("the body of the loop is not carried")
+            if (split := next((n for n in tiles if not isinstance(made[n], View)), None)) is not None:
+                raise _NoTile(split)
             again = {n: _merged_tiles(tiles[n], _tiles(one_view(made[n]))) for n in tiles}
             if all((again[n] == tiles[n]).all() for n in tiles):
-                return self._ended(state, made, tiles)
+                return self._ended(state, made, tiles, private)
+            changed = next(n for n in tiles if not np.array_equal(again[n], tiles[n]))
             tiles = again
-        raise NotCarried("a part of the loop's state is another one after each round")
+        raise _NoTile(changed)
 
     def _state(self, number: int, tiles: Array) -> View:
         shape = self.shape.elements[number]
@@ -220,7 +233,17 @@ class _Induction:
         units = tuple(tuple(int(a == b) for b in range(shape.rank)) for a in range(shape.rank))
         return relations.view(term, units, relations.table(tiles), shape.dims)
 
-    def _ended(self, state: Value, made: Sequence[Value], tiles: dict[int, Array]) -> Value:
+    def _own(self, number: int, key: tuple[Hashable, ...]) -> View:
+        """Return an array that each device has for itself: a coordinate of its term counts the devices."""
+        shape, relations = self.shape.elements[number], self.walk.relations
+        term = relations.term((*key, shape.dims), shape.element_type,
+                              [(0, relations.devices), *((0, n) for n in shape.dims)])
+        rows = ((0,) * shape.rank, *(tuple(int(a == b) for b in range(shape.rank)) for a in range(shape.rank)))
+        table = np.zeros((relations.devices, shape.rank + 1), np.int64)
+        table[:, 0] = np.arange(relations.devices)
+        return relations.view(term, rows, relations.table(table), shape.dims)
+
+    def _ended(self, state: Value, made: Sequence[Value], tiles: dict[int, Array], private: Set[int]) -> Value:
         relations = self.walk.relations
         goes_on = self.walk.run(self.condition, [state])
         if not _is_known(goes_on):
@@ -229,17 +252,29 @@ class _Induction:
         if not goes_on.offsets.is_same:
             raise NotCarried("the condition of the loop depends on the device")
         key = (goes_on.term.number, tuple(map(int, goes_on.offsets.array[0])), tuple(
-            (n, _closed(one_view(self.start[n]), t), _closed(one_view(made[n]), t)) for n, t in tiles.items()))
+            (n, _closed(one_view(self.start[n]), t, n), _closed(one_view(made[n]), t, n)) for n, t in tiles.items()),
+            tuple((n, self.start[n], made[n]) for n in sorted(private)))
         found = []
         for n, value in enumerate(self.start):
             if n in self.kept:
                 found.append(value)
+                continue
+            if n in private:
+                found.append(self._own(n, ("loop", key, n)))
                 continue
             shape = self.shape.elements[n]
             units = tuple(tuple(int(a == b) for b in range(shape.rank)) for a in range(shape.rank))
             term = relations.term(("loop", key, n), shape.element_type, [(None, None)] * shape.rank)
             found.append(relations.view(term, units, relations.table(tiles[n]), shape.dims))
         return tuple(found)
+
+
+class _NoTile(Exception):
+    """A part of a loop's state is no tile of the same kind after a round."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 def only_marks(instruction: HloInstruction) -> bool:
@@ -294,8 +329,8 @@ def _merged_tiles(one: Array, other: Array) -> Array:
     return np.where((one != 0).any(axis=0), one, other)
 
 
-def _closed(view: View, tiles: Array) -> tuple[int, Rows, tuple[int, ...]]:
-    """Return a view whose tiles begin there, as a function of whole indices. Raises NotCarried."""
+def _closed(view: View, tiles: Array, number: int) -> tuple[int, Rows, tuple[int, ...]]:
+    """Return a view whose tiles begin there, as a function of whole indices. Raises _NoTile for a part of a state."""
     rows, constants = [], []
     for t, row in enumerate(view.rows):
         rest = view.offsets.array[:, t] - tiles @ np.asarray(row, np.int64)
@@ -308,7 +343,7 @@ def _closed(view: View, tiles: Array) -> tuple[int, Rows, tuple[int, ...]]:
                 if (rest - factor * steps == rest[0] - factor * steps[0]).all():
                     coefficients[k], rest = int(factor), rest - factor * steps
         if (rest != rest[0]).any():
-            raise NotCarried("a part of the loop's state is no tile of the same kind after a round")
+            raise _NoTile(number)
         rows.append(tuple(coefficients))
         constants.append(int(rest[0]))
     return view.term.number, tuple(rows), tuple(constants)

@@ -13,12 +13,11 @@ from dataclasses import replace
 
 from hlotool.fuzzing.test_program import Subject
 from hlotool.ir import IotaTile, Shape, Sharding
+from hlotool.ops import flow_of
 from hlotool.passes.read import parse
 
 #: axes of the meshes
 _MESHES = ((2,), (4,), (8,), (2, 2), (2, 4), (4, 2), (2, 2, 2))
-#: opcodes whose values get no sharding of their own: their operands, users or computations tell it
-_UNSHARDED = frozenset(("tuple", "get-tuple-element", "while", "conditional", "call", "constant"))
 
 
 def sharded(subject: Subject, dice: random.Random) -> Subject | None:
@@ -31,7 +30,9 @@ def sharded(subject: Subject, dice: random.Random) -> Subject | None:
     is_split = False
     for instruction in module.entry.instructions:
         at_border = instruction.opcode == "parameter" or instruction is module.entry.root
-        if at_border or (instruction.opcode not in _UNSHARDED and dice.random() < 0.4):
+        flow = flow_of(instruction)
+        # the shardings of tuples and of what computations give follow from those of others
+        if at_border or (not flow.packs and not flow.enters and dice.random() < 0.4):
             found = _sharding(instruction.shape, mesh, dice, is_even=at_border)
             is_split |= any(s.kind == "tiled" for s in found.elements or (found,))
             instruction.attributes = instruction.attributes | {"sharding": found}

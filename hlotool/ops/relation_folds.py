@@ -30,8 +30,10 @@ IDEMPOTENT = frozenset(("maximum", "minimum", "and", "or"))
 
 def fold_of(computation: HloComputation) -> str:
     """Return the opcode by which a computation of two scalars folds; "" where it does something else, or more."""
+    from hlotool.ops.custom_call import TARGETS
+
     root = computation.root
-    while root.opcode == "copy":
+    while root.opcode == "copy" or (root.attributes.get("custom_call_target") in TARGETS and len(root.operands) == 1):
         root = root.operands[0]
     record = OPS.get(root.opcode)
     is_fold = record is not None and "commutative" in record.flags and record.identity is not None and (

@@ -27,12 +27,60 @@ from hlotool.ops.relation_values import (
 from hlotool.ops.relations import NotCarried, Piece, Pieces, Read, Relations, Value, View, is_near, sizes_of
 from hlotool.ops.table import OPS
 
+#: classes of devices that are told apart at most
+_MOST_CLASSES = 8
 #: whole numbers that all integral types of this size and more hold
 _LARGEST = 1 << 62
 
 
 def carried(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-    """Return what an instruction's result is, by the record of its operation. Raises NotCarried."""
+    """Return what an instruction's result is, by the record of its operation. Raises NotCarried.
+
+    Where an operand is one value on some devices and another one on others, each of those is carried by itself.
+    """
+    try:
+        return _carried(relations, instruction, operands)
+    except NotCarried:
+        record = OPS.get(instruction.opcode)
+        parts = _by_devices(relations, operands) if record is not None and not record.flow.exchanges else []
+        if len(parts) < 2:
+            raise
+    return _put_together(relations, [(mask, _carried(relations, instruction, own)) for mask, own in parts])
+
+
+def _by_devices(relations: Relations, operands: Sequence[Value]) -> list[tuple[Array, list[Value]]]:
+    """Return classes of devices on which each operand is one view; none if regions are parts of arrays."""
+    found: list[tuple[Array, list[Value]]] = [(np.ones(relations.devices, bool), [])]
+    for operand in operands:
+        if not isinstance(operand, Pieces):
+            found = [(mask, [*own, operand]) for mask, own in found]
+            continue
+        sizes = np.asarray(sizes_of(operand.dims))
+        split = []
+        for piece in operand.pieces:
+            live = np.broadcast_to(relations.live(piece), relations.devices)
+            is_whole = np.broadcast_to(((piece.low.array <= 0) & (piece.high.array >= sizes)).all(axis=1), len(live))
+            if not is_whole[live].all():
+                return []
+            split += [(mask & live, [*own, piece.view]) for mask, own in found if (mask & live).any()]
+        found = split
+        if len(found) > _MOST_CLASSES:
+            return []
+    return [(mask, [relations.where(o, mask) if isinstance(o, View) else o for o in own]) for mask, own in found]
+
+
+def _put_together(relations: Relations, parts: Sequence[tuple[Array, Value]]) -> Value:
+    """Return the value that is another one on each class of devices."""
+    first = parts[0][1]
+    if isinstance(first, tuple):
+        return tuple(_put_together(relations, [(m, v[n]) for m, v in parts if isinstance(v, tuple)])
+                     for n in range(len(first)))
+    found = [Piece(p.low, relations.table(np.where(mask[:, None], p.high.array, 0)), p.view)
+             for mask, value in parts for p in relations.pieces_of(array_of(value))]
+    return relations.pieces(found, first.dims)
+
+
+def _carried(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     record = OPS.get(instruction.opcode)
     if record is None:
         raise NotCarried(f"nothing is known of {instruction.opcode}")
@@ -57,6 +105,9 @@ def elementwise(relations: Relations, instruction: HloInstruction, operands: Seq
     if instruction.opcode == "divide" and (inverse := _inverse_of(relations, operands[1])) is not None:
         instruction = HloInstruction(instruction.name, "multiply", shape, instruction.operands)
         operands = (operands[0], inverse)
+    if instruction.opcode == "subtract" and (negative := _negative_of(relations, operands[1])) is not None:
+        instruction = HloInstruction(instruction.name, "add", shape, instruction.operands)
+        operands = (operands[0], negative)
     label = label_of(relations, instruction)
     arrays = [spread_to(relations, array_of(o), shape.dims) for o in operands]
 
@@ -75,6 +126,14 @@ def _inverse_of(relations: Relations, value: Value) -> View | None:
     inverse = np.asarray(1 / wide).astype(number.dtype) if wide and math.isfinite(wide) else number
     is_power = math.isfinite(wide) and abs(math.frexp(wide)[0]) == 0.5 and float(inverse) == 1 / wide
     return relations.constant(value.element_type, inverse, value.dims) if is_power else None
+
+
+def _negative_of(relations: Relations, value: Value) -> View | None:
+    """Return the number of which adding is the same as subtracting another one."""
+    number = relations.number_of(value) if isinstance(value, View) else None
+    if number is None or not isinstance(value, View) or not DTYPES[value.element_type].is_floating:
+        return None
+    return relations.constant(value.element_type, np.negative(number), value.dims)
 
 
 def _of_elements(relations: Relations, instruction: HloInstruction, label: Hashable, views: Sequence[View]

@@ -476,7 +476,7 @@ class Relations:
         own = function([p.view for p in parts])
         if live.all() or isinstance(own, Pieces):
             return own
-        made = function([self._where(p.view, live) for p in parts])
+        made = function([self.where(p.view, live) for p in parts])
         return own if isinstance(made, Pieces) or (own.term is made.term and own.rows == made.rows) else made
 
     def _of_classes(self, function: Callable[[Sequence[View]], View | Pieces], parts: Sequence[Piece], made: View,
@@ -528,7 +528,7 @@ class Relations:
         """Yield what the whole program has of a function of views: with coefficients of dimensions of one index as
         they are, as those of another view, and with none."""
         def known(given: Sequence[View]) -> View | None:
-            made = function([self._where(v, mask) for v in given])
+            made = function([self.where(v, mask) for v in given])
             return made if isinstance(made, View) and made.term.number < (self.known_terms or 0) else None
 
         yield known(views)
@@ -547,7 +547,7 @@ class Relations:
                 changed.append(View(view.term, tuple(own), self.table(offsets), view.dims))
             yield known(changed)
 
-    def _where(self, view: View, live: Array) -> View:
+    def where(self, view: View, live: Array) -> View:
         """Return a view whose offsets on devices that do not read it are those of one that does."""
         if view.offsets.is_same or len(live) == 1:
             return view

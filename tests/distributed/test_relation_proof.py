@@ -347,6 +347,69 @@ def test_loops_are_proved_by_induction() -> None:
     assert not proof(*loop(shifted)).is_proved
 
 
+RING = """HloModule f, num_partitions=4
+{folds}
+body {{
+  s = (s32[], f32[2,3], f32[2,3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[2,3] get-tuple-element(s), index=1
+  a = f32[2,3] get-tuple-element(s), index=2
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  n = f32[2,3] collective-permute(x), channel_id=1, source_target_pairs={pairs}
+  t = f32[2,3] {step}(x)
+  b = f32[2,3] add(a, t)
+  ROOT r = (s32[], f32[2,3], f32[2,3]) tuple(j, n, b)
+}}
+condition {{
+  s = (s32[], f32[2,3], f32[2,3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  l = s32[] constant({rounds})
+  ROOT c = pred[] compare(i, l), direction=LT
+}}
+ENTRY e {{
+  p = f32[{size},3] parameter(0), sharding={{devices=[4,1]<=[4]}}
+  {enter}
+  k = s32[] constant(0)
+  z = f32[] constant(0)
+  o = f32[2,3] broadcast(z), dimensions={{}}
+  s = (s32[], f32[2,3], f32[2,3]) tuple(k, {first}, o)
+  w = (s32[], f32[2,3], f32[2,3]) while(s), condition=condition, body=body
+  {leave}
+}}
+"""
+
+
+def ring(is_whole: bool, pairs: str = "{{0,1},{1,2},{2,3},{3,0}}", step: str = "tanh", rounds: int = 4,
+         first: str = "m") -> str:
+    """Return a loop in which devices hand on what they have, in a region that is partitioned by hand or alone."""
+    enter, leave = "m = f32[2,3] negate(p)", "ROOT q = f32[2,3] get-tuple-element(w), index=2"
+    if is_whole:
+        enter = (f'c = f32[8,3] custom-call(p), custom_call_target="Sharding", {ROWS}  f = f32[2,3] custom-call(c), '
+                 'custom_call_target="SPMDFullToShardShape", sharding={manual}  m = f32[2,3] negate(f)')
+        leave = ('q = f32[2,3] get-tuple-element(w), index=2  v = f32[2,3] custom-call(q), '
+                 'custom_call_target="Sharding", sharding={manual}  '
+                 'ROOT u = f32[8,3] custom-call(v), custom_call_target="SPMDShardToFullShape", '
+                 f"{ROWS}")
+    return RING.format(folds=FOLDS, pairs=pairs, step=step, rounds=rounds, size=8 if is_whole else 2, enter=enter,
+                       first=first, leave=leave)
+
+
+def test_rings_within_loops_are_proved() -> None:
+    """What the devices hold is no tile of one value after a round: each has its own."""
+    found = partition(ring(True), ring(False))
+    assert prove_partition(found).is_proved and not differs(found)
+
+
+@pytest.mark.parametrize("given", [
+    {"pairs": "{{0,3},{1,0},{2,1},{3,2}}", "rounds": 3}, {"pairs": "{{0,1},{1,2},{2,3}}"}, {"step": "sine"},
+    {"rounds": 3}, {"first": "p"}])
+def test_other_rings_are_not(given: dict[str, object]) -> None:
+    found = partition(ring(True), ring(False, **given))  # type: ignore[arg-type]
+    assert not prove_partition(found).is_proved
+    assert differs(found)
+
+
 @pytest.mark.parametrize("name", PAIRS)
 def test_no_edit_that_changes_values_is_proved(name: str) -> None:
     """Where an edited program is proved, its values are the whole program's."""
