@@ -30,7 +30,7 @@ _SECTIONS = ("strings", "dialects", "types and attributes", "sizes of types and 
              "sizes of resources", "dialect versions", "properties")
 _STRING, _DIALECT, _VALUES, _VALUE_SIZES, _OPERATIONS, _RESOURCES, _RESOURCE_SIZES, _VERSIONS, _PROPERTIES = range(9)
 #: parts of an operation, as bits
-_ATTRIBUTES, _RESULTS, _OPERANDS, _SUCCESSORS, _REGIONS, _ORDERS, _OWN = (1 << n for n in range(7))
+HAS_ATTRIBUTES, HAS_RESULTS, HAS_OPERANDS, HAS_SUCCESSORS, HAS_REGIONS, HAS_ORDERS, HAS_OWN = (1 << n for n in range(7))
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,21 +395,21 @@ class _BytecodeFile:
         mask = data[self.place]
         self.place += 1
         location = self.location()
-        attributes = dict(self.dictionary()) if mask & _ATTRIBUTES else {}
-        properties = self.properties(name, is_registered, own) if mask & _OWN else {}
-        types = [self.type() for _ in range(self.counted(reading.end, "results"))] if mask & _RESULTS else ()
+        attributes = dict(self.dictionary()) if mask & HAS_ATTRIBUTES else {}
+        properties = self.properties(name, is_registered, own) if mask & HAS_OWN else {}
+        types = [self.type() for _ in range(self.counted(reading.end, "results"))] if mask & HAS_RESULTS else ()
         if own and attributes and self.version < PROPERTIES:
             properties = {known: attributes.pop(known) for known in map(_bare, own) if known in attributes}
         made = Operation(name, (), types, properties=properties, attributes=attributes, location=location, start=start)
-        if mask & _OPERANDS:
+        if mask & HAS_OPERANDS:
             self.operands(made, reading.end)
-        if mask & _SUCCESSORS:
+        if mask & HAS_SUCCESSORS:
             made.successors = [self.successor(reading) for _ in range(self.counted(reading.end, "successors"))]
-        if mask & _ORDERS and self.version >= USE_LIST_ORDERS:
+        if mask & HAS_ORDERS and self.version >= USE_LIST_ORDERS:
             self.orders(len(types), reading.end)
         reading.blocks[reading.block].operations.append(made)
         defining = self.scopes[-1]
-        inner = self.regions(made, reading) if mask & _REGIONS else None
+        inner = self.regions(made, reading) if mask & HAS_REGIONS else None
         if types and reading.last:
             self.define(made.results, reading, defining)
         return inner

@@ -6,15 +6,23 @@ byte, and those of a dialect together within the numbers of so many bytes. Sourc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.builtin_codec import BUILTIN
-from hlotool.mlir.byte_cursor import MAGIC, PADDING
+from hlotool.mlir.byte_cursor import MAGIC, PADDING, varint_at
 from hlotool.mlir.bytecode_reader import (
     DIALECT_VERSIONS,
     ELIDED_LOCATIONS,
+    HAS_ATTRIBUTES,
+    HAS_OPERANDS,
+    HAS_OWN,
+    HAS_REGIONS,
+    HAS_RESULTS,
+    HAS_SUCCESSORS,
     LAZY_REGIONS,
     NEWEST,
     PROPERTIES,
@@ -32,34 +40,55 @@ def write_bytecode(program: Operation, dialects: Mapping[str, Dialect], producer
     return _FileWriter(dialects, producer, version).written(program)
 
 
+#: the bytes of the first numbers, more of them when a program needs them
+_VARINTS: list[bytes] = []
+_MOST_KEPT = 1 << 17
+
+
 def varint(value: int) -> bytes:
     """Return the bytes of a number without a sign."""
+    if value < len(_VARINTS):
+        return _VARINTS[value]
     size = max(1, -(-value.bit_length() // 7))
     if size > 8:
         return b"\0" + value.to_bytes(8, "little")
     return (value << size | 1 << size - 1).to_bytes(size, "little")
 
 
-class _Numbered:
-    """A type, an attribute or the name of an operation: its dialect, how often it is used, and its number."""
-
-    __slots__ = ("dialect", "number", "uses", "value")
-
-    def __init__(self, value: Any, dialect: str) -> None:
-        self.value = value
-        self.dialect = dialect
-        self.uses = 1
-        self.number = 0
+def _varints(count: int) -> list[bytes]:
+    """Return the bytes of at least the first `count` numbers; nobody changes the list."""
+    if count > _MOST_KEPT:
+        return [varint(number) for number in range(count)]
+    if count > len(_VARINTS):
+        _VARINTS.extend([varint(number) for number in range(len(_VARINTS), count)])
+    return _VARINTS
 
 
-class _Counter:
-    """A sink that numbers the types and attributes which a value refers to; a list keeps them off Python's stack."""
+_BYTES = [bytes([number]) for number in range(1 << 8)]
+#: the numbers of the rows of strings and of names in BUILTIN, which most of a program's attributes are
+_STRING, _NAME = varint(2), varint(14)
+_TYPES = frozenset(mlir.TYPES)
+_OF_DIALECTS = frozenset((mlir.DialectType, mlir.DialectAttribute))
+
+
+def _key(value: Any) -> Any:
+    """Return what a value is known by in the tables: a plain string, of which there are most, by its text."""
+    return value.text if type(value) is mlir.StringAttribute and value.type is None else value
+
+
+def _dialect_of(key: Any) -> str:
+    return key.dialect if type(key) in _OF_DIALECTS else "builtin"
+
+
+class _Parts:
+    """A sink that lists the types and attributes which a value refers to."""
 
     def __init__(self, owner: _FileWriter) -> None:
         self.owner = owner
+        self.found: list[Any] = []
 
     def attribute(self, value: Any) -> None:
-        self.owner.count(value)
+        self.found.append(_key(value))
 
     type = attribute
 
@@ -95,7 +124,7 @@ class _Sink:
         self.out += varint(len(data)) + data
 
     def attribute(self, value: Any) -> None:
-        self.out += varint(self.owner.numbers[value].number)
+        self.out += self.owner.codes[_key(value)]
 
     type = attribute
 
@@ -116,17 +145,21 @@ class _FileWriter:
         self.producer = producer
         self.version = version
         self.strings: dict[str, int] = {}
-        self.numbers: dict[Any, _Numbered] = {}
-        self.attributes: list[_Numbered] = []
-        self.types: list[_Numbered] = []
-        self.names: dict[str, _Numbered] = {}
+        #: keys of attributes and types in the order of their numbers, and the bytes of those numbers
+        self.attributes: list[Any] = []
+        self.types: list[Any] = []
+        self.codes: dict[Any, bytes] = {}
+        #: names of operations by how often they are used, then in the order of their numbers
+        self.names: dict[str, int] = {}
         self.dialect_numbers: dict[str, int] = {}
         self.resources: dict[str, tuple[bytes | None, int]] = {}
         self.own: dict[bytes, int] = {}
         self.rows: dict[Any, Encoding | None] = {}
-        self.value_numbers: dict[SsaValue, int] = {}
+        #: the bytes of the numbers of values; the attributes and properties of operations that have any
+        self.value_codes: dict[SsaValue, bytes] = {}
+        self.attributes_of: dict[Operation, tuple[list[Any] | None, mlir.DictionaryAttribute | None]] = {}
+        self.dictionaries: dict[tuple[Any, ...], mlir.DictionaryAttribute] = {}
         self.isolated: set[Operation] = set()
-        self.counter = _Counter(self)
 
     def written(self, program: Operation) -> bytes:
         self.number(program)
@@ -162,91 +195,121 @@ class _FileWriter:
     def number(self, program: Operation) -> None:
         """Number values, names, types and attributes of all operations: those of a region, then what they hold."""
         self.find_isolated(program)
-        self.number_operation(program, 0)
+        met: list[Any] = []
+        self.meet([program], 0, met)
         waiting: list[tuple[Region, int]] = []
         self.push_regions(program, 0, waiting)
         while waiting:
             region, first = waiting.pop()
-            after = self.number_region(region, first)
+            for block in region.blocks:
+                for argument in block.arguments:
+                    self.value_codes[argument] = varint(first)
+                    first += 1
+                    met += argument.type, argument.location
+                first = self.meet(block.operations, first, met)
             for block in region.blocks:
                 for operation in block.operations:
                     if operation.regions:
-                        self.push_regions(operation, after, waiting)
-        for numbered in (self.attributes, self.types, names := list(self.names.values())):
-            numbered.sort(key=lambda n: -n.uses)
-            self.group(numbered)
-            for index, entry in enumerate(numbered):
-                entry.number = index
-        self.names = {n.value: n for n in names}
+                        self.push_regions(operation, first, waiting)
+        ordered = sorted(self.count(met).items(), key=itemgetter(1), reverse=True)
+        self.attributes = self.grouped([key for key, _ in ordered if type(key) not in _TYPES], _dialect_of)
+        self.types = self.grouped([key for key, _ in ordered if type(key) in _TYPES], _dialect_of)
+        numbers = _varints(max(len(self.attributes), len(self.types)))
+        self.codes = dict(zip(self.attributes + self.types, numbers[:len(self.attributes)] + numbers, strict=False))
+        names = self.grouped(sorted(self.names, key=self.names.__getitem__, reverse=True), _dialect_of_name)
+        self.names = {name: number for number, name in enumerate(names)}
 
     def push_regions(self, operation: Operation, after: int, waiting: list[tuple[Region, int]]) -> None:
         first = 0 if operation in self.isolated else after
         waiting += [(region, first) for region in operation.regions]
 
-    def number_region(self, region: Region, first: int) -> int:
-        for block in region.blocks:
-            for argument in block.arguments:
-                self.value_numbers[argument] = first
+    def meet(self, operations: Sequence[Operation], first: int, met: list[Any]) -> int:
+        """Number the results of operations from `first` on; list what they refer to, and new names in brackets."""
+        names, codes, append = self.names, self.value_codes, met.append
+        has_own, numbers = self.version >= PROPERTIES, _varints(first + sum([len(o.results) for o in operations]))
+        for operation in operations:
+            name = operation.name
+            if name in names:
+                names[name] += 1
+            else:
+                names[name] = 1
+                append((name,))
+            for result in operation.results:
+                codes[result] = numbers[first]
                 first += 1
-                self.count(argument.type)
-                self.count(argument.location)
-            for operation in block.operations:
-                first = self.number_operation(operation, first)
-        return first
-
-    def number_operation(self, operation: Operation, first: int) -> int:
-        known = self.names.get(operation.name)
-        if known is not None:
-            known.uses += 1
-        else:
-            self.names[operation.name] = _Numbered(operation.name, self.dialect(operation.dialect))
-        for result in operation.results:
-            self.value_numbers[result] = first
-            first += 1
-            self.count(result.type)
-        own, others = self.parts(operation)
-        if others is not None:
-            self.count(others)
-        for value in own or ():
-            if value is not None:
-                self.count(value)
-        self.count(operation.location)
+                append(result.type)
+            if operation.properties or operation.attributes or has_own:
+                own, others = self.attributes_of[operation] = self.parts(operation)
+                if others is not None:
+                    append(others)
+                if own is not None:
+                    met += [_key(value) for value in own if value is not None]
+            append(operation.location)
         return first
 
     def parts(self, operation: Operation) -> tuple[list[Any] | None, mlir.DictionaryAttribute | None]:
         """The properties of an operation in the order of the bytes, None for one that is absent; and all else."""
         properties, attributes, own = operation.properties, operation.attributes, None
         if self.version < PROPERTIES:
-            attributes = {**properties, **attributes}
+            attributes = {**properties, **attributes} if attributes else properties
         elif (names := self.properties(operation)) is not None:
             own = [properties.get(name.rstrip("?")) for name in names] or None
         elif properties:
-            own = [mlir.DictionaryAttribute(tuple(sorted(properties.items())))]
-        return own, mlir.DictionaryAttribute(tuple(sorted(attributes.items()))) if attributes else None
+            own = [self.dictionary(properties)]
+        return own, self.dictionary(attributes) if attributes else None
+
+    def dictionary(self, entries: Mapping[str, Any]) -> mlir.DictionaryAttribute:
+        key = *entries, *entries.values()
+        found = self.dictionaries.get(key)
+        if found is None:
+            found = self.dictionaries[key] = mlir.DictionaryAttribute(tuple(sorted(entries.items())))
+        return found
 
     def properties(self, operation: Operation) -> Sequence[str] | None:
         known = self.dialects.get(operation.dialect)
         return None if known is None else known.properties.get(operation.name.partition(".")[2])
 
-    def dialect(self, name: str) -> str:
-        self.dialect_numbers.setdefault(name, len(self.dialect_numbers))
-        return name
+    def count(self, met: list[Any]) -> dict[Any, int]:
+        """Return the uses of all types and attributes: of those that are met, and of what they refer to in turn."""
+        uses: dict[Any, int] = {}
+        numbers = self.dialect_numbers
+        waiting: list[Iterator[Any]] = [iter(met)]
+        while waiting:  # locations are nested deeper than Python's stack may be
+            for key in waiting[-1]:
+                if key in uses:
+                    uses[key] += 1
+                    continue
+                kind = type(key)
+                if kind is tuple:
+                    numbers.setdefault(_dialect_of_name(key[0]), len(numbers))
+                    continue
+                uses[key] = 1
+                if kind is mlir.NameLocation:
+                    uses[key.name] = uses.get(key.name, 0) + 1
+                    place = key.place
+                    if place in uses:
+                        uses[place] += 1
+                        continue
+                    waiting.append(iter((place,)))
+                    break
+                dialect = _dialect_of(key)
+                numbers.setdefault(dialect, len(numbers))
+                if kind is not str and (inner := self.inner(key, dialect)):
+                    waiting.append(iter(inner))
+                    break
+            else:
+                waiting.pop()
+        return uses
 
-    def count(self, value: Any) -> None:
-        """Count a use of a type or attribute, and at its first those of what it refers to."""
-        known = self.numbers.get(value)
-        if known is not None:
-            known.uses += 1
-            return
-        dialect = getattr(value, "dialect", "builtin")
-        numbered = self.numbers[value] = _Numbered(value, self.dialect(dialect))
-        (self.types if isinstance(value, mlir.TYPES) else self.attributes).append(numbered)
+    def inner(self, value: Any, dialect: str) -> list[Any]:
+        """Return what a value refers to, whose row is looked up."""
         row = self.rows[value] = self.row(value, dialect)
+        sink, done = _Parts(self), list[Any]()
         if row is not None:
-            done: list[Any] = []
-            for kind, part in zip(row.kinds, row.fields(value), strict=True):
-                kind.write(self.counter, part, done)
+            for field, part in zip(row.kinds, row.fields(value), strict=True):
+                field.write(sink, part, done)
                 done.append(part)
+        return sink.found
 
     def row(self, value: Any, dialect: str) -> Encoding | None:
         codec = self.codecs.get(dialect)
@@ -255,50 +318,42 @@ class _FileWriter:
             return None
         return (codec.types if isinstance(value, mlir.TYPES) else codec.attributes)[number]
 
-    def group(self, numbered: list[_Numbered]) -> None:
-        """Put those of a dialect together, within the numbers that take so many bytes."""
-        start, first, size = 0, 0, 0
+    def grouped(self, keys: list[Any], dialect_of: Callable[[Any], str]) -> list[Any]:
+        """Return the keys with those of a dialect together, within the numbers that take so many bytes."""
+        start, first, size, found = 0, 0, 0, list[Any]()
         for width in range(1, 9):
             size = (1 << 7 * width) - size
-            part = numbered[start:start + size]
-            if not part:
-                return
-            ordered = sorted(part, key=lambda n: (self.dialect_numbers[n.dialect] != first,
-                                                  self.dialect_numbers[n.dialect]))
-            numbered[start:start + len(part)] = ordered
-            first = self.dialect_numbers[ordered[-1].dialect]
+            part = keys[start:start + size]
             start += size
+            if not part:
+                break
+            runs: dict[int, list[Any]] = {}
+            for dialect, run in itertools.groupby(part, dialect_of):
+                runs.setdefault(self.dialect_numbers[dialect], []).extend(run)
+            order = sorted(runs, key=lambda number: (number != first, number))
+            for first in order:
+                found += runs[first]
+        return found
 
     def find_isolated(self, program: Operation) -> None:
         """Find the operations whose regions use no value from around them."""
-        homes: dict[SsaValue, int] = {}
-        depth_of: dict[Operation, int] = {}
-        path: list[Operation] = []
-        crossed: set[Operation] = set()
-        waiting: list[tuple[Operation, bool]] = [(program, False)]
-        while waiting:
-            operation, is_done = waiting.pop()
-            if is_done:
-                path.pop()
-                if operation not in crossed and any(r.blocks for r in operation.regions):
-                    self.isolated.add(operation)
-                continue
-            for operand in operation.operands:
-                crossed.update(path[homes.get(operand, len(path)):])
-            depth_of[operation] = len(path)
-            for result in operation.results:
-                homes[result] = len(path)
-            if operation.regions:
-                path.append(operation)
-                waiting.append((operation, True))
-                for region in reversed(operation.regions):
-                    for block in region.blocks:
-                        for argument in block.arguments:
-                            homes[argument] = len(path)
-                        for inner in block.operations:
-                            for result in inner.results:
-                                homes[result] = len(path)
-                    waiting += [(o, False) for block in reversed(region.blocks) for o in reversed(block.operations)]
+        holders = [program]
+        for operation in holders:  # which grows
+            holders += [o for region in operation.regions for block in region.blocks for o in block.operations
+                        if o.regions]
+        free: dict[Operation, set[SsaValue]] = {}
+        for holder in reversed(holders):
+            used, defined = set[SsaValue](), set[SsaValue]()
+            for region in holder.regions:
+                for block in region.blocks:
+                    defined.update(block.arguments, *[o.results for o in block.operations])
+                    used.update(*[o.operands for o in block.operations])
+                    for operation in block.operations:
+                        if operation.regions:
+                            used |= free.pop(operation)
+            free[holder] = used - defined
+            if not free[holder] and any(region.blocks for region in holder.regions):
+                self.isolated.add(holder)
 
     # Sections
 
@@ -308,32 +363,42 @@ class _FileWriter:
             out += varint(self.string(name) << (self.version >= DIALECT_VERSIONS))
         if self.version >= ELIDED_LOCATIONS:
             out += varint(len(self.names))
-        for dialect, entries in _runs(list(self.names.values())):
+        for dialect, entries in _runs(list(self.names), _dialect_of_name):
             out += varint(self.dialect_numbers[dialect]) + varint(len(entries))
-            for entry in entries:
-                number = self.string(entry.value.partition(".")[2])
-                known = self.dialects.get(dialect)
-                is_known = known is not None and entry.value.partition(".")[2] in known.properties
+            for name in entries:
+                base = name.partition(".")[2]
+                number, known = self.string(base), self.dialects.get(dialect)
+                is_known = known is not None and base in known.properties
                 out += varint(number << 1 | is_known if self.version >= PROPERTIES else number)
         return bytes(out)
 
     def value_parts(self) -> tuple[bytes, bytes]:
-        sizes, values = bytearray(varint(len(self.attributes)) + varint(len(self.types))), bytearray()
-        for numbered in (self.attributes, self.types):
-            for dialect, entries in _runs(numbered):
-                sizes += varint(self.dialect_numbers[dialect]) + varint(len(entries))
-                for entry in entries:
-                    data, has_row = self.value_bytes(entry.value)
-                    sizes += varint(len(data) << 1 | has_row)
-                    values += data
-        return bytes(sizes), bytes(values)
+        sizes = [varint(len(self.attributes)), varint(len(self.types))]
+        values: list[bytes] = []
+        codes, strings = self.codes, self.strings
+        numbers, of_strings = _varints(1 << 10), _varints(len(strings) + len(self.attributes))
+        for keys in (self.attributes, self.types):
+            for dialect, entries in _runs(keys, _dialect_of):
+                sizes += varint(self.dialect_numbers[dialect]), varint(len(entries))
+                for key in entries:
+                    kind, has_row = type(key), True
+                    if kind is str:
+                        data = _STRING + of_strings[strings.setdefault(key, len(strings))]
+                    elif kind is mlir.NameLocation:
+                        data = _NAME + codes[key.name] + codes[key.place]
+                    else:
+                        data, has_row = self.value_bytes(key)
+                    size = len(data) << 1 | has_row
+                    sizes.append(numbers[size] if size < 1 << 10 else varint(size))
+                    values.append(data)
+        return b"".join(sizes), b"".join(values)
 
     def value_bytes(self, value: Any) -> tuple[bytes, bool]:
         row = self.rows[value]
         if row is None:
             return value_text(value).encode("utf-8", "surrogateescape") + b"\0", False
         sink = _Sink(self)
-        number = self.codecs[getattr(value, "dialect", "builtin")].number(value)
+        number = self.codecs[_dialect_of(value)].number(value)
         assert number is not None
         sink.varint(number)
         done: list[Any] = []
@@ -358,32 +423,33 @@ class _FileWriter:
 
     def operation_part(self, program: Operation) -> bytes:
         """The bytes of all operations, those of regions inside of those around them."""
-        out: list[bytearray] = [bytearray(varint(1 << 1))]
-        waiting: list[Any] = [program]
+        parts: list[list[bytes]] = [[varint(1 << 1)]]
+        waiting: list[Any] = [iter([program])]
         blocks: dict[Block, int] = {}
+        codes = {name: varint(number) for name, number in self.names.items()}
+        results = {type: varint(1) + self.codes[type] for type in self.types}  # of one result
         while waiting:
             item = waiting.pop()
             if item is None:  # the end of isolated regions
-                inner = out.pop()
-                out[-1] += self.section(4, bytes(inner))
-            elif isinstance(item, Operation):
-                out[-1] += self.operation_head(item, blocks)
-                if item.regions:
-                    if item in self.isolated and self.version >= LAZY_REGIONS:
-                        out.append(bytearray())
-                        waiting.append(None)
-                    waiting += reversed(item.regions)
+                inner = b"".join(parts.pop())
+                parts[-1].append(self.section(4, inner))
             elif isinstance(item, Region):
-                out[-1] += varint(len(item.blocks))
+                parts[-1].append(varint(len(item.blocks)))
                 if item.blocks:
-                    defined = sum(len(b.arguments) + sum(len(o.results) for o in b.operations) for b in item.blocks)
-                    out[-1] += varint(defined)
+                    defined = sum(len(b.arguments) + sum([len(o.results) for o in b.operations]) for b in item.blocks)
+                    parts[-1].append(varint(defined))
                     blocks.update((block, number) for number, block in enumerate(item.blocks))
                     waiting += reversed(item.blocks)
-            else:
-                out[-1] += self.block_head(item)
-                waiting += reversed(item.operations)
-        return bytes(out[0])
+            elif isinstance(item, Block):
+                parts[-1].append(self.block_head(item))
+                waiting.append(iter(item.operations))
+            elif (holder := self.operations(item, parts[-1], codes, results, blocks)) is not None:
+                waiting.append(item)
+                if holder in self.isolated and self.version >= LAZY_REGIONS:
+                    parts.append([])
+                    waiting.append(None)
+                waiting += reversed(holder.regions)
+        return b"".join(parts[0])
 
     def block_head(self, block: Block) -> bytes:
         out = bytearray(varint(len(block.operations) << 1 | bool(block.arguments)))
@@ -391,57 +457,68 @@ class _FileWriter:
             return bytes(out)
         out += varint(len(block.arguments))
         for argument in block.arguments:
-            type, location = self.numbers[argument.type].number, self.numbers[argument.location].number
             if self.version < ELIDED_LOCATIONS:
-                out += varint(type) + varint(location)
-            elif argument.location is mlir.UNKNOWN:
-                out += varint(type << 1)
+                out += self.codes[argument.type] + self.codes[argument.location]
+                continue
+            number = varint_at(self.codes[argument.type], 0)[0]
+            if argument.location is mlir.UNKNOWN:
+                out += varint(number << 1)
             else:
-                out += varint(type << 1 | 1) + varint(location)
+                out += varint(number << 1 | 1) + self.codes[argument.location]
         if self.version >= USE_LIST_ORDERS:
             out.append(0)
         return bytes(out)
 
-    def operation_head(self, operation: Operation, blocks: dict[Block, int]) -> bytes:
-        own, others = self.parts(operation)
-        out, mask = bytearray(varint(self.numbers[operation.location].number)), 0
-        if others is not None:
-            mask |= 1
-            out += varint(self.numbers[others].number)
-        if own is not None:
-            mask |= 64
-            out += varint(self.own_number(operation, own))
-        if operation.results:
-            mask |= 2
-            out += varint(len(operation.results)) + b"".join(
-                [varint(self.numbers[r.type].number) for r in operation.results])
-        if operation.operands:
-            mask |= 4
-            out += varint(len(operation.operands)) + b"".join(
-                [varint(self.value_numbers[o]) for o in operation.operands])
-        if operation.successors:
-            mask |= 8
-            out += varint(len(operation.successors)) + b"".join([varint(blocks[b]) for b in operation.successors])
-        if operation.regions:
-            mask |= 16
-            out += varint(len(operation.regions) << 1 | (operation in self.isolated))
-        return varint(self.names[operation.name].number) + bytes([mask]) + bytes(out)
+    def operations(self, given: Iterator[Operation], out: list[bytes], names: Mapping[str, bytes],
+                   one: Mapping[Any, bytes], blocks: Mapping[Block, int]) -> Operation | None:
+        """Write operations up to the first one that has regions, which is returned."""
+        codes, values, attributes_of, nothing = self.codes, self.value_codes, self.attributes_of, (None, None)
+        for operation in given:
+            results, operands = operation.results, operation.operands
+            own, others = attributes_of.get(operation, nothing)
+            mask = HAS_RESULTS * bool(results) | HAS_OPERANDS * bool(operands)
+            data = [codes[operation.location]]
+            if others is not None:
+                mask |= HAS_ATTRIBUTES
+                data.append(codes[others])
+            if own is not None:
+                mask |= HAS_OWN
+                data.append(varint(self.own_number(operation, own)))
+            if len(results) == 1:
+                data.append(one[results[0].type])
+            elif results:
+                data.append(varint(len(results)))
+                data += [codes[r.type] for r in results]
+            if operands:
+                data.append(varint(len(operands)))
+                data += [values[o] for o in operands]
+            if operation.successors:
+                mask |= HAS_SUCCESSORS
+                data.append(varint(len(operation.successors)))
+                data += [varint(blocks[b]) for b in operation.successors]
+            if operation.regions:
+                mask |= HAS_REGIONS
+                data.append(varint(len(operation.regions) << 1 | (operation in self.isolated)))
+            out += names[operation.name], _BYTES[mask]
+            out += data
+            if operation.regions:
+                return operation
+        return None
 
     def own_number(self, operation: Operation, own: list[Any]) -> int:
-        names = self.properties(operation)
+        names, codes = self.properties(operation), self.codes
         if names is None:
-            return self.numbers[own[0]].number
-        data = b"".join([varint(0) if value is None else varint(
-            self.numbers[value].number << 1 | 1 if name.endswith("?") else self.numbers[value].number)
-            for name, value in zip(names, own, strict=True)])
+            return varint_at(codes[own[0]], 0)[0]
+        data = b"".join([
+            varint(0) if value is None else varint(varint_at(codes[_key(value)], 0)[0] << 1 | 1) if name.endswith("?")
+            else codes[_key(value)] for name, value in zip(names, own, strict=True)])
         return self.own.setdefault(data, len(self.own))
 
 
-def _runs(numbered: list[_Numbered]) -> list[tuple[str, list[_Numbered]]]:
+def _dialect_of_name(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _runs(keys: list[Any], dialect_of: Callable[[Any], str]) -> list[tuple[str, list[Any]]]:
     """The runs of entries of one dialect."""
-    found: list[tuple[str, list[_Numbered]]] = []
-    for entry in numbered:
-        if not found or found[-1][0] != entry.dialect:
-            found.append((entry.dialect, []))
-        found[-1][1].append(entry)
-    return found
+    return [(dialect, list(entries)) for dialect, entries in itertools.groupby(keys, dialect_of)]
