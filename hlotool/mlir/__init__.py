@@ -9,7 +9,7 @@ form that every reader of MLIR takes, whatever its dialects; `value_text` writes
 `read_stablehlo_artifact` reads StableHLO's portable artifacts, which are bytecode of VHLO (`vhlo_codec.py`,
 `vhlo_operations.py`), and makes today's StableHLO of it (`vhlo_upgrade.py`). `write_stablehlo_artifact` is the way back
 (`vhlo_form.py`, `bytecode_writer.py`), and `requirements` says which version each part of a program asks for
-(`vhlo_versions.py`).
+(`vhlo_versions.py`). `write_plain_bytecode` is for MLIR's own reader.
 
 `read_program` reads a text of any dialect's generic form and of the short forms of StableHLO's: `text_program.py` what
 surrounds operations, `text_operations.py` one operation, `text_values.py` types, attributes and locations, and
@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from hlotool.mlir.codes import NESTED, TOO_NEW
     from hlotool.mlir.defined_attributes import fields_of_attribute, is_known, make_operation
     from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
+    from hlotool.mlir.plain_bytecode import write_plain_bytecode
     from hlotool.mlir.print_floats import float_bits, float_text, float_value, float_width
     from hlotool.mlir.print_generic import generic_text
     from hlotool.mlir.print_short import short_text
@@ -105,7 +106,8 @@ __all__ = [
     "make_operation", "place_text", "read_attribute", "read_bytecode", "read_location", "read_producer",
     "read_program", "read_recovering", "read_stablehlo_artifact", "read_stablehlo_bytecode", "read_type", "read_vhlo",
     "requirements", "short_text", "stored_bytes", "structural_mistakes", "value_text", "version_of", "version_text",
-    "walk", "words_of", "write_bytecode", "write_stablehlo_artifact",
+    "walk", "words_of", "write_bytecode", "write_plain_bytecode",
+    "write_stablehlo_artifact",
 ]
 
 __getattr__ = lazily(__name__, {
@@ -125,6 +127,7 @@ __getattr__ = lazily(__name__, {
     "defined_attributes": ("fields_of_attribute", "is_known", "make_operation"),
     "print_floats": ("float_bits", "float_text", "float_value", "float_width"),
     "operations": ("Block", "Operation", "Region", "SsaValue", "walk"),
+    "plain_bytecode": ("write_plain_bytecode",),
     "print_generic": ("generic_text",),
     "print_short": ("short_text",),
     "program_structure": ("structural_mistakes",),

@@ -7,9 +7,9 @@ byte, and those of a dialect together within the numbers of so many bytes. Sourc
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, Protocol
 
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.builtin_codec import BUILTIN
@@ -40,28 +40,50 @@ def write_bytecode(program: Operation, dialects: Mapping[str, Dialect], producer
     return _FileWriter(dialects, producer, version).written(program)
 
 
-#: the bytes of the first numbers, more of them when a program needs them
+#: the bytes of the first numbers, more of them when a program needs them, up to so many
 _VARINTS: list[bytes] = []
 _MOST_KEPT = 1 << 17
 
 
 def varint(value: int) -> bytes:
     """Return the bytes of a number without a sign."""
-    if value < len(_VARINTS):
+    try:
         return _VARINTS[value]
-    size = max(1, -(-value.bit_length() // 7))
+    except IndexError:
+        return varints(value + 1)[value] if value < _MOST_KEPT else _varint(value)
+
+
+def varints(count: int) -> list[bytes]:
+    """Return the bytes of at least the first `count` numbers; nobody changes the list."""
+    if count > _MOST_KEPT:
+        return list(map(_varint, range(count)))
+    if count > len(_VARINTS):
+        _VARINTS.extend(map(_varint, range(len(_VARINTS), min(_MOST_KEPT, max(2 * count, 1 << 10)))))
+    return _VARINTS
+
+
+def _varint(value: int) -> bytes:
+    if value < 1 << 14:
+        return (value << 2 | 2).to_bytes(2, "little") if value > 127 else (value << 1 | 1).to_bytes(1, "little")
+    size = -(-value.bit_length() // 7)
     if size > 8:
         return b"\0" + value.to_bytes(8, "little")
     return (value << size | 1 << size - 1).to_bytes(size, "little")
 
 
-def _varints(count: int) -> list[bytes]:
-    """Return the bytes of at least the first `count` numbers; nobody changes the list."""
-    if count > _MOST_KEPT:
-        return [varint(number) for number in range(count)]
-    if count > len(_VARINTS):
-        _VARINTS.extend([varint(number) for number in range(len(_VARINTS), count)])
-    return _VARINTS
+def section(number: int, data: bytes, alignment: int = 1, place: int = 0) -> bytes:
+    """Return a section of a file; `place` is where in the file it begins."""
+    head = bytes([number | (0x80 if alignment > 1 else 0)]) + varint(len(data))
+    if alignment > 1:
+        head += varint(alignment)
+        head += bytes([PADDING]) * (-(place + len(head)) % alignment)
+    return head + data
+
+
+def string_part(strings: Iterable[str]) -> bytes:
+    """Return the bytes of a file's strings."""
+    texts = [text.encode("utf-8", "surrogateescape") + b"\0" for text in strings]
+    return varint(len(texts)) + b"".join([varint(len(t)) for t in reversed(texts)]) + b"".join(texts)
 
 
 _BYTES = [bytes([number]) for number in range(1 << 8)]
@@ -104,10 +126,19 @@ class _Parts:
         self.owner.resources.setdefault(key, (data, alignment))
 
 
-class _Sink:
+class Tables(Protocol):
+    """The tables of a file: numbers of strings and resources, and the bytes of those of types and attributes."""
+
+    @property
+    def resources(self) -> Mapping[str, Any]: ...
+    def string(self, text: str) -> int: ...
+    def code(self, value: Any) -> bytes: ...
+
+
+class Sink:
     """A sink that collects bytes."""
 
-    def __init__(self, owner: _FileWriter) -> None:
+    def __init__(self, owner: Tables) -> None:
         self.owner = owner
         self.out = bytearray()
 
@@ -124,7 +155,7 @@ class _Sink:
         self.out += varint(len(data)) + data
 
     def attribute(self, value: Any) -> None:
-        self.out += self.owner.codes[_key(value)]
+        self.out += self.owner.code(value)
 
     type = attribute
 
@@ -164,31 +195,23 @@ class _FileWriter:
     def written(self, program: Operation) -> bytes:
         self.number(program)
         out = bytearray(MAGIC + varint(self.version) + self.producer.encode("utf-8", "surrogateescape") + b"\0")
-        out += self.section(1, self.dialect_part())
+        out += section(1, self.dialect_part())
         sizes, values = self.value_parts()
-        out += self.section(3, sizes) + self.section(2, values)
-        out += self.section(4, self.operation_part(program))
+        out += section(3, sizes) + section(2, values)
+        out += section(4, self.operation_part(program))
         sizes, resources, alignment = self.resource_parts()
-        out += self.section(6, sizes)
-        out += self.section(5, resources, alignment, len(out))
-        out += self.section(0, self.string_part())
+        out += section(6, sizes)
+        out += section(5, resources, alignment, len(out))
+        out += section(0, string_part(self.strings))
         if self.version >= PROPERTIES:
-            out += self.section(8, varint(len(self.own)) + b"".join([varint(len(d)) + d for d in self.own]))
+            out += section(8, varint(len(self.own)) + b"".join([varint(len(d)) + d for d in self.own]))
         return bytes(out)
-
-    def section(self, number: int, data: bytes, alignment: int = 1, place: int = 0) -> bytes:
-        head = bytes([number | (0x80 if alignment > 1 else 0)]) + varint(len(data))
-        if alignment > 1:
-            head += varint(alignment)
-            head += bytes([PADDING]) * (-(place + len(head)) % alignment)
-        return head + data
 
     def string(self, text: str) -> int:
         return self.strings.setdefault(text, len(self.strings))
 
-    def string_part(self) -> bytes:
-        texts = [text.encode("utf-8", "surrogateescape") + b"\0" for text in self.strings]
-        return varint(len(texts)) + b"".join([varint(len(t)) for t in reversed(texts)]) + b"".join(texts)
+    def code(self, value: Any) -> bytes:
+        return self.codes[_key(value)]
 
     # Numbers
 
@@ -214,8 +237,9 @@ class _FileWriter:
         ordered = sorted(self.count(met).items(), key=itemgetter(1), reverse=True)
         self.attributes = self.grouped([key for key, _ in ordered if type(key) not in _TYPES], _dialect_of)
         self.types = self.grouped([key for key, _ in ordered if type(key) in _TYPES], _dialect_of)
-        numbers = _varints(max(len(self.attributes), len(self.types)))
-        self.codes = dict(zip(self.attributes + self.types, numbers[:len(self.attributes)] + numbers, strict=False))
+        numbers = varints(max(len(self.attributes), len(self.types)))
+        for keys in (self.attributes, self.types):
+            self.codes.update(zip(keys, numbers, strict=False))
         names = self.grouped(sorted(self.names, key=self.names.__getitem__, reverse=True), _dialect_of_name)
         self.names = {name: number for number, name in enumerate(names)}
 
@@ -226,7 +250,7 @@ class _FileWriter:
     def meet(self, operations: Sequence[Operation], first: int, met: list[Any]) -> int:
         """Number the results of operations from `first` on; list what they refer to, and new names in brackets."""
         names, codes, append = self.names, self.value_codes, met.append
-        has_own, numbers = self.version >= PROPERTIES, _varints(first + sum([len(o.results) for o in operations]))
+        has_own, numbers = self.version >= PROPERTIES, varints(first + sum([len(o.results) for o in operations]))
         for operation in operations:
             name = operation.name
             if name in names:
@@ -376,7 +400,7 @@ class _FileWriter:
         sizes = [varint(len(self.attributes)), varint(len(self.types))]
         values: list[bytes] = []
         codes, strings = self.codes, self.strings
-        numbers, of_strings = _varints(1 << 10), _varints(len(strings) + len(self.attributes))
+        numbers, of_strings = varints(1 << 10), varints(len(strings) + len(self.attributes))
         for keys in (self.attributes, self.types):
             for dialect, entries in _runs(keys, _dialect_of):
                 sizes += varint(self.dialect_numbers[dialect]), varint(len(entries))
@@ -397,7 +421,7 @@ class _FileWriter:
         row = self.rows[value]
         if row is None:
             return value_text(value).encode("utf-8", "surrogateescape") + b"\0", False
-        sink = _Sink(self)
+        sink = Sink(self)
         number = self.codecs[_dialect_of(value)].number(value)
         assert number is not None
         sink.varint(number)
@@ -432,7 +456,7 @@ class _FileWriter:
             item = waiting.pop()
             if item is None:  # the end of isolated regions
                 inner = b"".join(parts.pop())
-                parts[-1].append(self.section(4, inner))
+                parts[-1].append(section(4, inner))
             elif isinstance(item, Region):
                 parts[-1].append(varint(len(item.blocks)))
                 if item.blocks:

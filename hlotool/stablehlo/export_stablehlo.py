@@ -20,10 +20,9 @@ from hlotool.passes.lift import (
 from hlotool.passes.verify import require_usable
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.artifact import without_chlo
-from hlotool.stablehlo.bindings import UnboundError, from_bindings, to_bindings, verifier_findings
+from hlotool.stablehlo.bindings import RefusedError, from_bindings, to_bindings
 from hlotool.stablehlo.context import make_context
 from hlotool.stablehlo.exporter import Exporter
-from hlotool.stablehlo.location_reader import name_in
 from hlotool.stablehlo.loss_report import Loss, LossReport, library_loss
 from hlotool.stablehlo.options import LiftOptions
 from hlotool.stablehlo.replaced_operations import lose_replaced
@@ -81,12 +80,9 @@ def _exported(module: HloModule, options: LiftOptions, losses: LossReport | None
 def _verified(exporter: Exporter, program: mlir.Operation, context: Any) -> Any:
     """Return the program in jaxlib's bindings. Raises HloError with what MLIR refuses, at instructions."""
     try:
-        bound = to_bindings(program, context)
-    except UnboundError as error:
-        raise exporter.refused([(name_in(error.operation.location) or "", str(error))]) from None
-    if found := verifier_findings(bound):
-        raise exporter.refused(found)
-    return bound
+        return to_bindings(program, context)
+    except RefusedError as error:
+        raise exporter.refused(error.findings) from None
 
 
 def _prepared(module: HloModule, options: LiftOptions) -> tuple[HloModule, list[Loss]]:
