@@ -35,6 +35,8 @@ def varint_at(data: bytes, place: int) -> tuple[int, int]:
     first = data[place]
     if first & 1:
         return first >> 1, place + 1
+    if first & 2:
+        return (first | data[place + 1] << 8) >> 2, place + 2
     size = 9 if not first else (first & -first).bit_length()
     whole = data[place:place + size]
     if len(whole) < size:
@@ -73,6 +75,9 @@ class ByteCursor:
             if first & 1:
                 self.place = place + 1
                 return first >> 1
+            if first & 2 and place + 1 < self.end:
+                self.place = place + 2
+                return (first | self.data[place + 1] << 8) >> 2
             if place + (9 if not first else (first & -first).bit_length()) <= self.end:
                 value, self.place = varint_at(self.data, place)
                 return value

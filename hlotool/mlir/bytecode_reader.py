@@ -28,6 +28,8 @@ DIALECT_VERSIONS, LAZY_REGIONS, USE_LIST_ORDERS, ELIDED_LOCATIONS, PROPERTIES, S
 _LOCATIONS = frozenset(mlir.LOCATIONS)
 _SECTIONS = ("strings", "dialects", "types and attributes", "sizes of types and attributes", "operations", "resources",
              "sizes of resources", "dialect versions", "properties")
+#: the byte of the number 1
+_ONE = 1 << 1 | 1
 _STRING, _DIALECT, _VALUES, _VALUE_SIZES, _OPERATIONS, _RESOURCES, _RESOURCE_SIZES, _VERSIONS, _PROPERTIES = range(9)
 #: parts of an operation, as bits
 HAS_ATTRIBUTES, HAS_RESULTS, HAS_OPERANDS, HAS_SUCCESSORS, HAS_REGIONS, HAS_ORDERS, HAS_OWN = (1 << n for n in range(7))
@@ -115,6 +117,7 @@ class _BytecodeFile:
         self.place = 0
         self.names: list[tuple[str, bool, Sequence[str] | None]] = []
         self.own: list[tuple[int, int]] = []
+        self.read_own: dict[tuple[str, int], dict[str, Any]] = {}
         self.scopes: list[list[SsaValue | None]] = []
         self.forward: dict[SsaValue, list[tuple[Operation, int]]] = {}
         self.dictionaries: dict[int, tuple[tuple[str, Any], ...]] = {}
@@ -329,7 +332,7 @@ class _BytecodeFile:
         start, index = self.place, self.number()
         found = self.attributes[index] if index < len(self.attributes) else None
         if found is None:
-            found = self.values.attribute(index, ByteCursor(self.data, start))
+            found = self.values.name(index) or self.values.attribute(index, ByteCursor(self.data, start))
         if type(found) not in _LOCATIONS:
             raise DamagedError(codes.DAMAGED, start, "an attribute that is no location stands where one is expected")
         return found
@@ -397,7 +400,7 @@ class _BytecodeFile:
         location = self.location()
         attributes = dict(self.dictionary()) if mask & HAS_ATTRIBUTES else {}
         properties = self.properties(name, is_registered, own) if mask & HAS_OWN else {}
-        types = [self.type() for _ in range(self.counted(reading.end, "results"))] if mask & HAS_RESULTS else ()
+        types = self.result_types(reading.end) if mask & HAS_RESULTS else ()
         if own and attributes and self.version < PROPERTIES:
             properties = {known: attributes.pop(known) for known in map(_bare, own) if known in attributes}
         made = Operation(name, (), types, properties=properties, attributes=attributes, location=location, start=start)
@@ -411,8 +414,22 @@ class _BytecodeFile:
         defining = self.scopes[-1]
         inner = self.regions(made, reading) if mask & HAS_REGIONS else None
         if types and reading.last:
-            self.define(made.results, reading, defining)
+            if len(types) == 1 and reading.next < reading.last and defining[reading.next] is None:
+                defining[reading.next] = made.results[0]
+                reading.next += 1
+            else:
+                self.define(made.results, reading, defining)
         return inner
+
+    def result_types(self, end: int) -> list[Any]:
+        data, place = self.data, self.place
+        if data[place] == _ONE and data[place + 1] & 1 and place + 1 < end:  # one result of a type that is used often
+            index = data[place + 1] >> 1
+            found = self.types[index] if index < len(self.types) else None
+            if found is not None:
+                self.place = place + 2
+                return [found]
+        return [self.type() for _ in range(self.counted(end, "results"))]
 
     def dictionary(self) -> tuple[tuple[str, Any], ...]:
         start, index = self.place, self.number()
@@ -433,6 +450,8 @@ class _BytecodeFile:
             raise DamagedError(codes.DAMAGED, start, f"properties {index} are asked for, and there are {len(self.own)}")
         if own is None:
             raise DamagedError(codes.UNKNOWN, start, f"the properties of {name} are not known")
+        if (before := self.read_own.get((name, index))) is not None:
+            return dict(before)
         cursor = ByteCursor(self.data, *self.own[index])
         found: dict[str, Any] = {}
         for known in own:
@@ -446,7 +465,8 @@ class _BytecodeFile:
             else:
                 found[known] = self.values.attribute(cursor.varint(), cursor)
         cursor.finish(f"the properties of {name}")
-        return found
+        self.read_own[name, index] = found
+        return dict(found)
 
     def segments(self, name: str, size: int, cursor: ByteCursor) -> mlir.DenseArrayAttribute:
         """The numbers of values in each of so many groups, of which those that are not zero may be listed alone."""
@@ -462,10 +482,17 @@ class _BytecodeFile:
         return mlir.DenseArrayAttribute(mlir.IntegerType(32), tuple(sizes))
 
     def operands(self, operation: Operation, end: int) -> None:
-        scope, start = self.scopes[-1], self.place
+        scope, start, data = self.scopes[-1], self.place, self.data
         found: list[SsaValue] = []
-        for number in range(self.counted(end, "operands")):
-            index = self.number()
+        count = self.counted(end, "operands")
+        place = self.place
+        for number in range(count):
+            first = data[place]
+            if first & 1:
+                index = first >> 1
+                place += 1
+            else:
+                index, place = varint_at(data, place)
             if index >= len(scope):
                 raise DamagedError(codes.DAMAGED, start, f"value {index} is asked for, and there are {len(scope)}")
             value = scope[index]
@@ -475,6 +502,7 @@ class _BytecodeFile:
             if value.number < 0:
                 self.forward[value].append((operation, number))
             found.append(value)
+        self.place = place
         operation.operands = found
 
     def successor(self, reading: _Reading) -> Block:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir import codes
-from hlotool.mlir.byte_cursor import ByteCursor, DamagedError
+from hlotool.mlir.byte_cursor import ByteCursor, DamagedError, varint_at
 from hlotool.mlir.value_codec import Codec
 
 #: levels of types and attributes inside of each other; real programs have a dozen
@@ -27,7 +28,13 @@ def read_strings(cursor: ByteCursor) -> list[str]:
     sizes = [cursor.varint() for _ in range(count)]
     if sum(sizes) != cursor.left or 0 in sizes:
         raise cursor.error(f"strings take {sum(sizes)} bytes, and {cursor.left} are left")
-    return [cursor.take(size)[:-1].decode("utf-8", "surrogateescape") for size in reversed(sizes)]
+    data = cursor.take(cursor.left)
+    ends = list(itertools.accumulate(reversed(sizes)))
+    parts = zip([0, *ends], ends, strict=False)
+    if data.isascii():
+        text = data.decode()
+        return [text[start:end - 1] for start, end in parts]
+    return [data[start:end - 1].decode("utf-8", "surrogateescape") for start, end in parts]
 
 
 def value_of_text(text: str, is_type: bool) -> Any:
@@ -48,6 +55,8 @@ def value_of_text(text: str, is_type: bool) -> Any:
 #: what stands in a table for a value that is being made
 _BUSY = object()
 _LOCATIONS = frozenset(mlir.LOCATIONS)
+#: the first bytes of a name and of a string: the numbers of their rows in BUILTIN
+_NAME_ROW, _STRING_ROW = 14 << 1 | 1, 2 << 1 | 1
 #: the size and the levels of a location, which is never written out inside of others
 _SMALL = (1, 0)
 
@@ -86,14 +95,48 @@ class ValueTable:
                 size = offsets.count("attributes or types")
                 if len(entries) + size > count:
                     raise offsets.error(f"{len(entries) + size} attributes or types are grouped, of {count}")
+                start = values.place
                 for _ in range(size):
-                    length, has_codec = offsets.flagged()
-                    part = values.slice(length)
-                    entries.append((dialect, has_codec, part.place, part.end))
+                    length = offsets.varint()
+                    end = start + (length >> 1)
+                    if end > values.end:
+                        values.place = start
+                        values.slice(length >> 1)  # which raises
+                    entries.append((dialect, bool(length & 1), start, end))
+                    start = end
+                values.place = start
             self.known[number].extend([None] * count)
             self.sizes[number].extend([(1, 1)] * count)
         offsets.finish("the sizes of attributes and types")
         self.data = values.data
+
+    def name(self, index: int, levels: int = 3) -> mlir.NameLocation | None:
+        """Return the location that is a name with a place that is known, as most are; None for all others.
+
+        So many levels of such names inside of each other may be new.
+        """
+        known, entries, data = self.known[False], self.entries[False], self.data
+        try:
+            dialect, has_codec, start, end = entries[index]
+            if not has_codec or data[start] != _NAME_ROW or dialect != "builtin":
+                return None
+            named, start = varint_at(data, start + 1)
+            inner, start = varint_at(data, start)
+            dialect, has_codec, first, last = entries[named]
+            if start != end or not has_codec or data[first] != _STRING_ROW or dialect != "builtin":
+                return None
+            number, first = varint_at(data, first + 1)
+            place = known[inner]
+            if type(place) not in _LOCATIONS and (place is not None or not levels or not (
+                    place := self.name(inner, levels - 1))):
+                return None
+            if first != last:
+                return None
+            found = known[index] = mlir.NameLocation(self.strings[number], place)
+        except IndexError:  # which is said where the entry is read field by field
+            return None
+        self.sizes[False][index] = _SMALL
+        return found
 
     def entry(self, table: Sequence[Any], index: int, what: str, cursor: ByteCursor) -> Any:
         """Return what a table has at an index."""
@@ -137,6 +180,8 @@ class ValueTable:
             if found is _BUSY:
                 raise cursor.error(f"{'type' if is_type else 'attribute'} {index} holds itself")
             return found
+        if not is_type and (named := self.name(index)) is not None:
+            return named
         dialect, has_codec, start, end = self.entry(
             self.entries[is_type], index, "type" if is_type else "attribute", cursor)
         if depth > _DEEPEST:
