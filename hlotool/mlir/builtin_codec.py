@@ -269,6 +269,10 @@ _TYPES: dict[int, Encoding] = {
     19: Encoding((DIMENSIONS, TYPE), mlir.VectorType, lambda v: (v.shape, v.element)),
     20: Encoding((_vector_sizes(), TYPE), lambda sizes, t: mlir.VectorType(sizes[1], t, sizes[0]),
             lambda v: ((v.scalable, v.shape), v.element)),
+    # Newer ones, which are written as texts for those who do not know the numbers.
+    **{number: _plain(mlir.FloatType(name)) for number, name in enumerate((
+        "tf32", "f8E5M2", "f8E4M3", "f8E4M3FN", "f8E5M2FNUZ", "f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E3M4", "f4E2M1FN",
+        "f6E2M3FN", "f6E3M2FN", "f8E8M0FNU"), 21)},
 }
 _FLOATS = {"bf16": 3, "f16": 4, "f32": 5, "f64": 6, "f80": 7, "f128": 8}
 

@@ -57,8 +57,8 @@ class Bytecode:
 
 
 def _bare(name: str) -> str:
-    """The name of a property, without the mark of one that may be absent."""
-    return name.rstrip("?")
+    """The name of a property, without the mark of one that may be absent, or of its number of segments."""
+    return name.partition("#")[0].rstrip("?")
 
 
 def read_bytecode(data: bytes, dialects: Mapping[str, Dialect], filename: str = "<bytes>") -> Bytecode:
@@ -402,7 +402,7 @@ class _BytecodeFile:
         properties = self.properties(name, is_registered, own) if mask & HAS_OWN else {}
         types = self.result_types(reading.end) if mask & HAS_RESULTS else ()
         if own and attributes and self.version < PROPERTIES:
-            properties = {known: attributes.pop(known) for known in map(_bare, own) if known in attributes}
+            properties = {known: attributes.pop(known) for known in sorted(map(_bare, own)) if known in attributes}
         made = Operation(name, (), types, properties=properties, attributes=attributes, location=location, start=start)
         if mask & HAS_OPERANDS:
             self.operands(made, reading.end)

@@ -6,10 +6,12 @@ The bindings verify, run passes and compile; everything else here works on `hlot
 from __future__ import annotations
 
 import contextlib
+import io
 from collections.abc import Iterator
 from typing import Any, cast
 
 from hlotool import mlir
+from hlotool.diagnostics import HloError
 from hlotool.ir.arrays import np
 from hlotool.stablehlo.location_reader import name_in
 
@@ -196,8 +198,17 @@ def _name_in(location: Any) -> str:
     return location.name_str if is_name else ""
 
 
+#: the newest version of bytecode in which an operation's attributes have their names
+_NAMED = 4
+
+
 def from_bindings(module: Any) -> mlir.Operation:
     """Return the program that a module of jaxlib's bindings is."""
+    written = io.BytesIO()
+    # One program of bytes is written and read in less time than as many calls of the bindings take.
+    with contextlib.suppress(HloError, ValueError):
+        module.operation.write_bytecode(written, desired_version=_NAMED)
+        return mlir.read_stablehlo_bytecode(written.getvalue()).program
     try:
         return _BindingsReader().program(module)
     except TypeError:  # of attributes that the bindings have no class for: constants of complex numbers

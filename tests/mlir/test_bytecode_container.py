@@ -10,6 +10,7 @@ from test_generic_text import VALUES, bindings_text, in_module
 
 from hlotool import mlir
 from hlotool.diagnostics import HloError
+from hlotool.ir import DTYPES
 from hlotool.mlir import generic_text, read_bytecode
 
 BUILTIN = {"builtin": mlir.Dialect(None, {"module": ("sym_name?", "sym_visibility?")})}
@@ -70,6 +71,12 @@ def test_each_value_comes_back(value) -> None:
             assert "attribute 23 of dialect builtin is not known [R182]" in str(error)
             return
         assert bindings_text(generic_text(read.program)) == bindings_text(text)
+
+
+@pytest.mark.parametrize("name", ["tf32", *dict.fromkeys(d.mlir for d in DTYPES.values() if d.is_floating)])
+def test_each_float_type_comes_back(name: str) -> None:
+    text = generic_text(in_module(mlir.Operation("x.y", attributes={"a": mlir.TypeAttribute(mlir.FloatType(name))})))
+    assert bindings_text(generic_text(read_bytecode(bytecode_of(text), BUILTIN).program)) == bindings_text(text)
 
 
 SHARDY = [
