@@ -89,7 +89,8 @@ def test_what_needs_jax_says_so(folder: pathlib.Path, words: str) -> None:
 
 
 @pytest.mark.parametrize("words", [
-    "convert a.hlo --no-chlo", "convert a.mlir --to stablehlo --no-chlo", "convert a.mlir --arg-shapes f32[2,3] f32[3,4]"])
+    "convert a.hlo --no-chlo", "convert a.mlir --to stablehlo --no-chlo",
+    "convert a.mlir --arg-shapes f32[2,3] f32[3,4]"])
 def test_what_needs_the_passes_of_mlir_is_refused_with_a_code(folder: pathlib.Path, words: str) -> None:
     done = command(folder, *words.split())
     assert done.returncode != 0

@@ -23,6 +23,7 @@ from hlotool.cli.whole_files import require_beside, write_whole
 from hlotool.diagnostics import Diagnostic, HloError, visible
 from hlotool.ir import HloModule, Source
 from hlotool.passes import PASSES, Pass, installed_passes
+from hlotool.text import print_changes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
             continue
         faults = [] if args.no_verify else list(_faults(module))
         code = max(code, report(faults, sources))
-        texts.append(str(module))
+        texts.append(print_changes(module))
         records.append(module_record(loaded.name, "hlo", texts[-1], faults, passes=passes))
     if args.format == "json":
         write_records(records, args.output)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hlotool.text.phrase_grammar import parse_phrase
     from hlotool.text.phrases import PhraseError, print_value, read_value
     from hlotool.text.print import print_instruction, print_module
+    from hlotool.text.print_changes import print_changes
     from hlotool.text.quoting import docstring_words, quote, unquote
     from hlotool.text.scan import Cut, cut_attributes, cut_instruction, match_bracket
     from hlotool.text.syntax_errors import TRUNCATED, CutError
@@ -46,8 +47,9 @@ __all__ = [
     "Changed", "Cut", "CutError", "PhraseError", "PrintOptions", "Reading", "as_html", "blank_start",
     "broken_values", "check_writable", "comment_spans", "comments_in", "cut_attributes", "cut_instruction",
     "docstring_words", "is_one_value", "is_opcode", "is_paired_start", "is_table_row", "literal_of_bits",
-    "match_bracket", "moved", "parse", "parse_phrase", "parse_recovering", "print_instruction", "print_module",
-    "print_value", "quote", "read_for_changes", "read_value", "reread", "skip_blank", "style_of", "unquote",
+    "match_bracket", "moved", "parse", "parse_phrase", "parse_recovering", "print_changes", "print_instruction",
+    "print_module", "print_value", "quote", "read_for_changes", "read_value", "reread", "skip_blank", "style_of",
+    "unquote",
 ]
 
 
@@ -72,6 +74,7 @@ __getattr__ = lazily(__name__, {
     "phrase_grammar": ("parse_phrase",),
     "phrases": ("PhraseError", "print_value", "read_value"),
     "print": ("print_instruction", "print_module"),
+    "print_changes": ("print_changes",),
     "quoting": ("docstring_words", "quote", "unquote"),
     "scan": ("Cut", "cut_attributes", "cut_instruction", "match_bracket"),
     "syntax_errors": ("TRUNCATED", "CutError"),

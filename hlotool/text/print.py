@@ -65,15 +65,17 @@ def print_module(module: HloModule, options: PrintOptions | None = None) -> str:
     found = found or [f"{caller.name} calls {callee.name}, which calls it in turn" for caller, callee in circles]
     if found := found or list(broken_values(module)):
         raise HloError([Diagnostic(BROKEN, f"the module cannot be written: {message}") for message in found])
-    return _Printer(module, options or style_of(module)).text(order)
+    return ModulePrinter(module, options or style_of(module)).text(order)
 
 
 def print_instruction(instruction: HloInstruction, options: PrintOptions = TODAY) -> str:
     """One instruction as a line of HLO text, without ROOT, indentation or line end."""
-    return _Printer(None, options).instruction(instruction, "")
+    return ModulePrinter(None, options).instruction(instruction, "")
 
 
-class _Printer:
+class ModulePrinter:
+    """Writes the parts of one module, or instructions of none."""
+
     def __init__(self, module: HloModule | None, options: PrintOptions) -> None:
         self.module = module
         self.options = options
@@ -108,16 +110,17 @@ class _Printer:
         module = self.module
         assert module is not None
         behind_header, behind_tables, between, end = ("\n" * feeds for feeds in self.options.gaps)
-        parts = [self._header(module), behind_header]
+        parts = [self.header(module), behind_header]
         if module.tables:
             parts.append("\n\n".join("\n".join([section, *rows]) for section, rows in module.tables.items()))
             parts.append(behind_tables)
-        parts.append(between.join([self._computation(c, c is module.entry) for c in order if c not in self._inline]))
+        parts.append(between.join([self.computation(c, c is module.entry) for c in order if c not in self._inline]))
         parts.append(end)
         # A dump may hold raw control characters; fmt and convert print to terminals.
         return without_controls("".join(parts))
 
-    def _header(self, module: HloModule) -> str:
+    def header(self, module: HloModule) -> str:
+        """Return the line of the module's name and attributes."""
         values = module.attributes
         order = list(values) if self.options.header_as_read else [
             *(n for n in _HEADER_ORDER if n in values), *(n for n in values if n not in _HEADER_ORDER)]
@@ -130,7 +133,8 @@ class _Printer:
             return self._value(name, value)
         return f"{{({','.join(map(self._shape, value.parameters))})->{self._shape(value.result)}}}"
 
-    def _computation(self, computation: HloComputation, is_entry: bool) -> str:
+    def computation(self, computation: HloComputation, is_entry: bool) -> str:
+        """Return a computation from its header to its closing brace, without a line feed at the end."""
         percent, root = self.percent, computation.root
         # In front of a colon every word is a name, and a sign would be none of it.
         names = [(self.name(p).removeprefix("%"), p.shape) for p in computation.parameters()]
