@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         WindowDimension,
         kind_of,
     )
+    from hlotool.ir.call_depth import deeper_calls
     from hlotool.ir.dtypes import BARE_TYPES, DTYPES, LATER_TYPE_WORDS, DType, dtype_of_numpy, is_type_word
     from hlotool.ir.free_names import sanitized_name, unique_name
     from hlotool.ir.gc_pause import no_collection
@@ -129,6 +130,7 @@ __all__ = [
     "callees_before_callers",
     "callees_first",
     "cycles",
+    "deeper_calls",
     "deferred",
     "dtype_of_numpy",
     "flaws",
@@ -162,6 +164,7 @@ __getattr__ = lazily(__name__, {
         "SliceDimension", "Sparsity", "Statistics", "Window", "WindowDimension", "kind_of"),
     "dtypes": ("BARE_TYPES", "DTYPES", "LATER_TYPE_WORDS", "DType", "dtype_of_numpy", "is_type_word"),
     "free_names": ("sanitized_name", "unique_name"),
+    "call_depth": ("deeper_calls",),
     "gc_pause": ("no_collection",),
     "integrity": ("Flaw", "flaws", "foreign_operands", "is_sound", "wrong_part"),
     "interning": ("Interned",),

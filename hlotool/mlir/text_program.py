@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import functools
 import re
-import sys
 from typing import Any, ClassVar
 
 from hlotool.diagnostics import Diagnostic, HloError, Note, Severity, did_you_mean, shortened
 from hlotool.grammars import Mismatch, Reader, token_word
-from hlotool.ir import Source, no_collection
+from hlotool.ir import Source, deeper_calls, no_collection
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.codes import BAD_SYNTAX, NESTED, REDEFINED, UNCLOSED, UNDEFINED, UNKNOWN_OPERATION
 from hlotool.mlir.elements_text import unescaped
@@ -563,13 +562,8 @@ def read_recovering(source: Source, *, deepest: int = _DEEPEST_REGIONS) -> tuple
     Regions may be nested `deepest` times; a caller whose stack has room for it may ask for more.
     """
     builder = ProgramBuilder(source, deepest)
-    calls = sys.getrecursionlimit()
-    with no_collection():
-        try:
-            sys.setrecursionlimit(max(calls, _CALLS))
-            program = builder.program()
-        finally:
-            sys.setrecursionlimit(calls)
+    with no_collection(), deeper_calls(_CALLS):
+        program = builder.program()
     return program, builder.diagnostics
 
 
@@ -608,16 +602,13 @@ def _short(rule: str, text: str) -> Any:
 def _single(rule: str, text: str) -> Any:
     """Return the value of a text that is one phrase of the grammar."""
     builder = ProgramBuilder(Source(text, f"<{rule}>"))
-    calls = sys.getrecursionlimit()
     try:
-        sys.setrecursionlimit(max(calls, _CALLS))
-        value, end = builder.read(rule, skip(text, 0).end())
+        with deeper_calls(_CALLS):
+            value, end = builder.read(rule, skip(text, 0).end())
     except TextError as error:
         raise ValueError(f"{shortened(text)!r} is no {rule} of MLIR: {error}") from None
     except Mismatch as error:
         raise ValueError(f"{shortened(text)!r} is no {rule} of MLIR: {builder.explained(text, 0, error)}") from None
-    finally:
-        sys.setrecursionlimit(calls)
     if end != len(text):
         raise ValueError(f"{shortened(text)!r} is no {rule} of MLIR: it ends before {shortened(text[end:])!r}")
     return value

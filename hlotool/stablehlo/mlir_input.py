@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.ir import Source
+from hlotool.ir import Source, deeper_calls
 from hlotool.mlir import DictionaryAttribute, artifact_version, is_bytecode, read_attribute, read_recovering
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.context import load_quantisation, make_context
@@ -161,15 +160,14 @@ def deep(work: Callable[[], T]) -> T:
             failed.append(error)
 
     with _ONE_AT_A_TIME:
-        size, calls = threading.stack_size(_DEEP_STACK), sys.getrecursionlimit()
+        size = threading.stack_size(_DEEP_STACK)
         try:
-            sys.setrecursionlimit(max(calls, _DEEP_CALLS))
-            thread = threading.Thread(target=run)
-            thread.start()
-            thread.join()
+            with deeper_calls(_DEEP_CALLS):
+                thread = threading.Thread(target=run)
+                thread.start()
+                thread.join()
         finally:
             threading.stack_size(size)
-            sys.setrecursionlimit(calls)
     if failed:
         raise failed[0]
     return found[0]

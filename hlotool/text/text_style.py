@@ -102,7 +102,8 @@ _SHAPE_INDEX = deferred(lambda: rf"{terminal('lines', 'INDEX_COMMENT')}(?:\(|[a-
 #: the sixth of several shapes or operands that has no number
 _UNMARKED_OPERAND = deferred(lambda: rf"{_STATEMENT}[^\n\"]*? {OPCODE}\((?:{_OPERAND}, ){{5}}{_OPERAND}[,)]")
 _UNMARKED_SHAPE = deferred(lambda: r"\((?:[a-z]\w*\[[^\]\n(]*\](?:\{[^}\n]*\})?, ){5}[a-z]\w*\[")
-_NAMED_END = deferred(lambda: rf"(?:\n  [^\n]++)++\n\}} // {NAME}(?=\n|\Z)")
+#: a line that begins a computation, or one that ends it with its name
+_BEGIN_OR_NAMED_END = deferred(lambda: rf"^(?:[^\s}}][^\n]*+(?<=\{{)|(?P<end>\}}) // {NAME})$", re.M)
 _INLINE_BODY = deferred(lambda: r"[={,]\n +\{\n")
 _BEHIND_METADATA = deferred(lambda: rf"metadata={plain('attribute', 'metadata')}, ([\w\-]+)=")
 
@@ -145,8 +146,19 @@ def style_of_text(text: str) -> PrintOptions:
         header_colon=text.startswith(":", text.find("\n") - 1),
         header_as_read=True,
         gaps=_gaps(found),
-        named_ends=min((m[0].count("\n") - 1 for m in _NAMED_END.finditer(program)), default=None),
+        named_ends=_named_ends(program),
         inline_bodies=bool(_INLINE_BODY.search(program)))
+
+
+def _named_ends(program: str) -> int | None:
+    """Return the fewest instructions of a computation whose end has its name; None where none has."""
+    counts, begin = list[int](), 0
+    for line in _BEGIN_OR_NAMED_END.finditer(program):
+        if line["end"]:
+            counts.append(program.count("\n", begin, line.start()) - 1)
+        else:
+            begin = line.end()
+    return min(counts, default=None)
 
 
 def _gaps(found: re.Match[str]) -> tuple[int, int, int, int]:

@@ -129,11 +129,14 @@ def _walk(module: Any) -> int:
     return sum(len(i.opcode) + i.shape.is_array + len(i.operands) + len(i.attributes) for i in module.instructions())
 
 
+#: what the headers of XLA's printers have, so that the text is printed in its own style
+_HEADER = "HloModule printed, entry_computation_layout={()->f32[]}\n"
 #: name -> what it takes to be run on a text: nothing measured happens before the call of what that gives
 COMMANDS: dict[str, Callable[[str], Callable[[], object] | None]] = {
     "walk": _of_text(_walk),
     "parse": lambda text: lambda: _parsed(text),
     "print": _of_text(str),
+    "print in its style": _of_text(lambda module: str(hlotool.parse(f"{_HEADER}{str(module).partition(chr(10))[2]}"))),
     "verify": _of_text(hlotool.verify),
     "lint": lambda text: lambda: _lint(text),
     "fix": lambda text: lambda: fix(text, settings=Settings(select=("ALL",)), unsafe=True),

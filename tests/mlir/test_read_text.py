@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -269,3 +270,24 @@ def test_reading_needs_no_numpy_and_no_jax() -> None:
             "%0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32> return }'); "
             "print([n for n in ('numpy', 'jax', 'jaxlib', 'lark') if n in sys.modules])")
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_threads_that_read_at_once_do_not_take_each_others_room() -> None:
+    """Python's limit of nested calls is the process's: a thread that is done may not put it back under another."""
+    depth = 150
+    text = '"a.b"() ({\n' * depth + "}) : () -> ()\n" * depth
+    found: list[int] = []
+    before = sys.getrecursionlimit(), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(4):
+            threads = [threading.Thread(target=lambda: found.append(len(read_recovering(Source(text))[1])))
+                       for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    finally:
+        sys.setswitchinterval(before[1])
+    assert found == [0] * 16
+    assert sys.getrecursionlimit() == before[0]
