@@ -166,8 +166,10 @@ def exit_code(diagnostics: Iterable[Diagnostic]) -> int:
 
 
 def write_bytes(data: bytes) -> None:
-    """Bytes on standard output."""
+    """Bytes on standard output; a terminal is shown what it would obey, such as a colour in a comment."""
     sys.stdout.flush()
+    if sys.stdout.isatty():
+        data = encoded(visible_lines(data.decode("utf-8", "surrogateescape")))
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 

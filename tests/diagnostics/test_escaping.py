@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -129,6 +130,26 @@ def test_strings_of_files_are_seen_in_what_commands_print(
     main([*words, str(path)])
     out, err = (part.decode("utf-8") for part in capfdbinary.readouterr())
     assert not set("\x1b\u202e\x9b") & set(out + err) and not re.search("^(?:::error|two)", out + err, re.M)
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals of our own")
+@pytest.mark.parametrize("words", [["fmt"], ["opt", "--passes=dce"], ["lint", "--fix", "-"]])
+def test_comments_of_files_are_seen_on_a_terminal_and_untouched_in_a_pipe(
+        words: list[str], tmp_path: pathlib.Path) -> None:
+    text = "HloModule   m\n// \x1b]0;title\x07 \u202ex\nENTRY e { ROOT a = f32[2] parameter(0) }\n"
+    path = tmp_path / "m.hlo"
+    path.write_text(text, "utf-8")
+    outside, inside = os.openpty()
+    command = [sys.executable, "-m", "hlotool", *words, *([] if words[-1] == "-" else [str(path)])]
+    subprocess.run(command, stdout=inside, input=text, text=True, encoding="utf-8", cwd=tmp_path, check=False,
+                   stderr=subprocess.DEVNULL)
+    os.close(inside)
+    with os.fdopen(outside, "rb") as terminal:
+        shown = terminal.read1().decode("utf-8")
+    assert "m" in shown and not set("\x1b\x07\u202e") & set(shown) and "title" in shown
+    if words == ["fmt"]:
+        piped = subprocess.run(command, capture_output=True, cwd=tmp_path, check=True).stdout.decode("utf-8")
+        assert "// \x1b]0;title\x07 \u202ex" in piped
 
 
 def test_strings_mean_the_same_when_their_line_feeds_are_escaped() -> None:
