@@ -307,6 +307,14 @@ def acts(instruction: HloInstruction) -> bool:
     return flow_of(instruction).acts or bool(instruction.attributes.get("custom_call_has_side_effect"))
 
 
+def gives_to_host(instruction: HloInstruction) -> bool:
+    """Return True if an instruction hands a value to the host: an outfeed, or a send that is none to a device."""
+    flow, attributes = flow_of(instruction), instruction.attributes
+    return (bool(flow.effect & Effect.HOST) and flow.step is not Step.DONE
+            and any(o.shape is not None and not o.shape.is_token for o in instruction.operands)
+            and bool(attributes.get("is_host_transfer", "channel_id" not in attributes)))
+
+
 def is_tied(instruction: HloInstruction) -> bool:
     """Return True if an instruction by itself may not be dropped, moved or merged with its like.
 

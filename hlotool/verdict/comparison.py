@@ -57,7 +57,7 @@ from hlotool.numerics import (
     without_elements,
     without_ends,
 )
-from hlotool.ops import OPS
+from hlotool.ops import OPS, gives_to_host
 from hlotool.passes.equality import diff
 from hlotool.process import work_time
 from hlotool.proof import ProofStatus, prove
@@ -70,6 +70,8 @@ from hlotool.verdict.loop_bounds import most_rounds
 from hlotool.verdict.parts_evidence import PartsEvidence
 from hlotool.verdict.run_observer import Coverage, Watch, sides_of
 
+#: a proof that needs no run
+_ONE_PROGRAM = "one program under two names"
 #: seconds for a module, by default
 TIME_BUDGET = 10.0
 #: sets of arguments at most, and for small programs, which cost little
@@ -546,6 +548,10 @@ class _Work:
         if self.is_pair and not self.has_no_reference:
             self._cover_choices(self.other, self.coverage_of_other, Dependence(self.other), "second module, ")
             self._prove()
+        if found.proof != _ONE_PROGRAM:
+            programs = [(self.one, ""), *([(self.other, "second module, ")] if self.is_pair else [])]
+            found.handed_out = [f"{whose}{i.opcode} {i.name}" for program, whose in programs
+                                for i in program.module.instructions() if gives_to_host(i)]
 
     def _cover_choices(self, program: Program, coverage: Coverage, known: Dependence, whose: str) -> None:
         """Note the sides that no run of a module took, and how far its loops ran."""
@@ -566,7 +572,7 @@ class _Work:
         """Note what is known of the modules for all arguments."""
         one, other = self.one.module, self.other.module
         if _is_same(one, other):
-            self.found.proof = "one program under two names"
+            self.found.proof = _ONE_PROGRAM
         elif self.is_proof_wanted and self.partition is None:
             proof = prove(one, other)
             if proof.status is ProofStatus.PROVED:

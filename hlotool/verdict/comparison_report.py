@@ -60,6 +60,7 @@ class CoverageRecord(TypedDict):
     covered: Annotated[int, "those of which all sides were taken"]
     untaken: Annotated[list[str], "in either module"]
     loops: Annotated[dict[str, int], "loops whose rounds depend on the arguments: the most rounds that one ran"]
+    handed_out: Annotated[list[str], "instructions whose values go to the host, where nothing compares them"]
     not_run: Annotated[list[str], "executors that failed on a module"]
     vacuous: Annotated[list[str], "why agreement would mean nothing"]
 
@@ -104,7 +105,7 @@ def failed_record(name: str, diagnostics: Sequence[Diagnostic]) -> ComparisonRec
             "line": None, "iteration": None, "worst": None, "elements": {},
             "arguments": {"sets": 0, "planned": 0, "left_out": 0, "enumerated": 0, "kinds": []},
             "coverage": {"elements": 0, "undecided": 0, "choices": 0, "covered": 0, "untaken": [], "loops": {},
-                         "not_run": [], "vacuous": []},
+                         "handed_out": [], "not_run": [], "vacuous": []},
             "diagnostics": diagnostic_records(diagnostics)}
 
 
@@ -126,7 +127,8 @@ def comparison_json(name: str, found: Comparison) -> ComparisonRecord:
                       "kinds": list(dict.fromkeys(found.inputs))},
         "coverage": {"elements": found.elements, "undecided": found.undecided,
                      "choices": found.choices, "covered": found.covered, "untaken": found.untaken,
-                     "loops": found.loops, "not_run": found.not_run, "vacuous": found.vacuous},
+                     "loops": found.loops, "handed_out": found.handed_out, "not_run": found.not_run,
+                     "vacuous": found.vacuous},
         "diagnostics": diagnostic_records(found.diagnostics),
         "seconds": round(found.seconds, 3)}
 

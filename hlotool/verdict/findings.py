@@ -77,6 +77,8 @@ class Comparison:
     untaken: list[str] = field(default_factory=list)
     #: loops that may run further than any arguments took them, as "while %s", and the most rounds that they ran
     loops: dict[str, int] = field(default_factory=dict)
+    #: instructions that hand values to the host, which are not compared: "outfeed %s"
+    handed_out: list[str] = field(default_factory=list)
     #: executors that could not run a module
     not_run: list[str] = field(default_factory=list)
     #: how many arguments there are, where all of them were tried; 0 where some were
@@ -140,7 +142,8 @@ class Comparison:
         loops = [] if self.basis != "sampled" else [f"{name} may run further than {count:,} rounds"
                                                     for name, count in self.loops.items()]
         sides = [] if self.basis != "sampled" else [f"{side} was never taken" for side in self.untaken]
-        return [*self.vacuous, *([self.open_kind] if self.open_kind else []), *loops, *sides,
+        handed_out = [f"what {instruction} hands to the host is not compared" for instruction in self.handed_out]
+        return [*self.vacuous, *([self.open_kind] if self.open_kind else []), *loops, *sides, *handed_out,
                 *([f"no verdict on {self.undecided} of {self.elements} elements"] if self.undecided else []),
                 *(f"{name} ran nothing" for name in self.not_run)]
 

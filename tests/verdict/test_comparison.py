@@ -18,6 +18,7 @@ from hlotool.diagnostics.records import schema_of
 from hlotool.execution import Program
 from hlotool.numerics import Judgement, Kind, Tolerance
 from hlotool.numerics.open_elements import OpenElements
+from hlotool.ops import gives_to_host
 from hlotool.verdict import (
     ArgumentSearch,
     Comparison,
@@ -409,3 +410,33 @@ def test_sets_on_which_a_routine_may_not_end_are_counted() -> None:
     assert f"; {found.left_out} more left out, on which a LAPACK routine may not end" in str(found)
     plain = module("x = f32[4] parameter(0)\n  ROOT y = f32[4] negate(x)")
     assert "left out" not in str(hlotool.compare(plain, executors=("reference",), time_budget=2.0))
+
+
+OUTFEED = """HloModule m
+ENTRY e {
+  a = f32[4] parameter(0)
+  t = token[] after-all()
+  n = f32[4] negate(a)
+  o = token[] outfeed(n, t), outfeed_shape=f32[4]
+  ROOT r = f32[4] add(a, a)
+}
+"""
+
+
+def test_what_goes_to_the_host_is_left_open() -> None:
+    """Nobody compares it: two modules that differ there alone do not agree without a word."""
+    found = compare(OUTFEED, OUTFEED.replace("negate(a)", "abs(a)"), executors=["reference"])
+    assert found.verdict == "agree" and found.handed_out == ["outfeed o", "second module, outfeed o"]
+    assert "what outfeed o hands to the host is not compared" in found.open
+    assert compare(OUTFEED, executors=["reference"]).open == ["what outfeed o hands to the host is not compared"]
+    assert compare(OUTFEED, OUTFEED.replace(" n ", " m ").replace("(n", "(m"), executors=["reference"]).open == []
+
+
+@pytest.mark.parametrize(("line", "expected"), [
+    ("s = (f32[4], u32[], token[]) send(a, t), channel_id=1, is_host_transfer=true", True),
+    ("s = (f32[4], u32[], token[]) send(a, t), channel_id=1", False),
+    ("s = ((f32[4]), token[]) infeed(t)", False)])
+def test_what_hands_a_value_to_the_host(line: str, expected: bool) -> None:
+    module = hlotool.parse(f"HloModule m\nENTRY e {{ a = f32[4] parameter(0)  t = token[] after-all()\n {line}\n"
+                           " ROOT r = f32[4] copy(a) }")
+    assert [gives_to_host(i) for i in module.entry.instructions if i.name == "s"] == [expected]
