@@ -18,7 +18,7 @@ from hlotool.ir import HloInstruction, Placement, Shape
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import acts
 from hlotool.ops.relation_values import array_of
-from hlotool.ops.relations import NotCarried, Piece, Pieces, Relations, Term, Value, View
+from hlotool.ops.relations import NotCarried, Pieces, Relations, Term, TermPiece, TermView, Value
 from hlotool.process import work_time
 
 #: seconds for a proof, unless others are asked for
@@ -104,15 +104,17 @@ class _Proof:
         by_term: dict[Term, list[HloInstruction]] = {}
         for instruction in self.partition.part.module.entry.instructions:
             value = self.part.values.get(instruction)
-            if isinstance(value, View):
+            if isinstance(value, TermView):
                 by_term.setdefault(value.term, []).append(instruction)
         for instruction in self.partition.whole.module.entry.instructions:
             whole = self.whole.values.get(instruction)
-            for other in by_term.get(whole.term, ()) if isinstance(whole, View) else ():
+            for other in by_term.get(whole.term, ()) if isinstance(whole, TermView) else ():
                 placement = placement_for(instruction, other, self.relations.devices)
                 part = self.part.values[other]
-                if placement is not None and None not in placement.places and isinstance(whole, View) and isinstance(
-                        part, View) and self._is_part(whole, part, placement, instruction.shape):
+                if placement is None or None in placement.places:
+                    continue
+                if isinstance(whole, TermView) and isinstance(part, TermView) and self._is_part(
+                        whole, part, placement, instruction.shape):
                     yield SharedValue(instruction, other, placement)
 
     def made(self) -> RelationProof:
@@ -132,19 +134,19 @@ class _Proof:
                 return self._stopped(number, known, other)
         return RelationProof(True, self.relations.devices, self.relations.is_reordered)
 
-    def _argument(self, number: int, shape: Shape) -> View | Pieces:
+    def _argument(self, number: int, shape: Shape) -> TermView | Pieces:
         whole = self.partition.whole.parameters[number]
         given = self.relations.parameter(number, whole.element_type, whole.dims)
         return tile_of(self.relations, given, self.partition.arguments[number], shape.dims)
 
-    def _views(self, walk: Walk) -> Iterator[View]:
+    def _views(self, walk: Walk) -> Iterator[TermView]:
         for value in walk.values.values():
-            if isinstance(value, View | Pieces):
+            if isinstance(value, TermView | Pieces):
                 yield from (p.view for p in self.relations.pieces_of(value))
 
     # results
 
-    def _is_part(self, whole: View | Pieces, part: View | Pieces, placement: Placement, shape: Shape) -> bool:
+    def _is_part(self, whole: TermView | Pieces, part: TermView | Pieces, placement: Placement, shape: Shape) -> bool:
         """Return True if a value is the part of a whole one at each device's place, as far as that has elements."""
         wanted = tile_of(self.relations, whole, placement, part.dims)
         sizes = np.asarray(part.dims, np.int64)
@@ -154,7 +156,7 @@ class _Proof:
         return all(self._are_alike(a, b, inside) for a in self.relations.pieces_of(wanted)
                    for b in self.relations.pieces_of(part))
 
-    def _are_alike(self, a: Piece, b: Piece, inside: Array) -> bool:
+    def _are_alike(self, a: TermPiece, b: TermPiece, inside: Array) -> bool:
         """Return True if two regions have the same elements wherever they overlap within what counts."""
         low = np.maximum(np.maximum(a.low.array, b.low.array), 0)
         high = np.minimum(np.minimum(a.high.array, b.high.array), inside)
@@ -206,13 +208,13 @@ class _Proof:
 
     def _is_fold(self, at: HloInstruction) -> bool:
         value = self.part.values.get(at)
-        return isinstance(value, View) and value.term.kind == "fold"
+        return isinstance(value, TermView) and value.term.kind == "fold"
 
     def _is_known(self, at: HloInstruction, known: set[Term]) -> bool:
         value = self.part.values.get(at)
-        return isinstance(value, View) and value.term in known
+        return isinstance(value, TermView) and value.term in known
 
-    def _is_explained(self, view: View, known: set[Term]) -> bool:
+    def _is_explained(self, view: TermView, known: set[Term]) -> bool:
         term = view.term
         if term.kind == "fold":
             return (term.key[1], term.operands) in self._known_folds
@@ -221,13 +223,13 @@ class _Proof:
 
     def _why(self, at: HloInstruction, known: set[Term]) -> str:
         value = self.part.values.get(at)
-        if isinstance(value, View) and value.term.kind == "fold":
+        if isinstance(value, TermView) and value.term.kind == "fold":
             wanted = [t for t in known if t.kind == "fold" and t.key[1] == value.term.key[1]
                       and t.operands == value.term.operands]
             if wanted:
                 return (f"it holds {_terms(value.term)} of a {_word(value.term)} that has {_terms(wanted[0])} in the "
                         "whole program")
-        if isinstance(value, View) and value.term in known:
+        if isinstance(value, TermView) and value.term in known:
             return "it is a value of the whole program, but not at the place of each device"
         return "its value is none that the whole program has"
 

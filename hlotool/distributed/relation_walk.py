@@ -17,16 +17,17 @@ from hlotool.ir.arrays import Array, np
 from hlotool.ops import TARGETS, Calls, flow_of
 from hlotool.ops.relation_rules import carried
 from hlotool.ops.relation_values import array_of, one_view
-from hlotool.ops.relations import NotCarried, Pieces, Read, Relations, Rows, Value, View
+from hlotool.ops.relations import NotCarried, Pieces, Read, Relations, Rows, TermView, Value
 from hlotool.process import work_time
 
 #: times that the tiles of a loop's state are guessed anew
 _MOST_GUESSES = 4
 
 
-def tile_of(relations: Relations, value: View | Pieces, placement: Placement, sizes: Sequence[int]) -> View | Pieces:
+def tile_of(relations: Relations, value: TermView | Pieces, placement: Placement, sizes: Sequence[int]
+            ) -> TermView | Pieces:
     """Return what a whole value is in each device's part, of these sizes."""
-    if isinstance(value, View) and (own := _assembled_of(value)) is not None and own[1] == placement:
+    if isinstance(value, TermView) and (own := _assembled_of(value)) is not None and own[1] == placement:
         return own[0]
     places = _places(placement, len(sizes))
     units = tuple(tuple(int(a == b) for b in range(len(sizes))) for a in range(len(sizes)))
@@ -38,7 +39,7 @@ def _places(placement: Placement, rank: int) -> Array:
     return np.asarray(placement.places, np.int64).reshape(len(placement.places), rank)
 
 
-def _assembled_of(view: View) -> tuple[View | Pieces, Placement] | None:
+def _assembled_of(view: TermView) -> tuple[TermView | Pieces, Placement] | None:
     """Return the parts of which a whole value was made, and their places, where it is all of that."""
     rank = len(view.dims)
     units = tuple(tuple(int(a == b and view.dims[b] != 1) for b in range(rank)) for a in range(rank))
@@ -128,11 +129,11 @@ class Walk:
                          else self._assembled(value, placement, shape))
         return tuple(found) if instruction.shape.is_tuple else found[0]
 
-    def _assembled(self, value: View | Pieces, placement: Placement, shape: Shape) -> View | Pieces:
+    def _assembled(self, value: TermView | Pieces, placement: Placement, shape: Shape) -> TermView | Pieces:
         """Return the whole value of which each device has its part; devices with one part have to have it alike."""
         sizes = value.dims
         starts = _places(placement, len(sizes)) * np.asarray(sizes, np.int64)
-        if isinstance(value, View):
+        if isinstance(value, TermView):
             rows = np.asarray(value.rows, np.int64).reshape(len(value.rows), len(sizes))
             base = value.offsets.array - starts @ rows.T
             if (base == base[:1]).all() and all(
@@ -155,7 +156,7 @@ class Walk:
         results = [self._called(c, [o]) for c, o in zip(computations, operands[1:], strict=True)]
         return self._chosen(index, results, instruction.shape)
 
-    def _chosen(self, index: View, results: Sequence[Any], shape: Shape) -> Any:
+    def _chosen(self, index: TermView, results: Sequence[Any], shape: Shape) -> Any:
         if any(r is None for r in results):
             return None
         if shape.is_tuple:
@@ -163,7 +164,7 @@ class Walk:
         if all(r == results[0] for r in results):
             return results[0]
 
-        def function(views: Sequence[View]) -> View:
+        def function(views: Sequence[TermView]) -> TermView:
             return self.relations.combined("conditional", shape.element_type, [Read(v) for v in views], shape.dims)
 
         spread = self.relations.moved(index, (), np.zeros((1, 0), np.int64), shape.dims)
@@ -201,7 +202,7 @@ class _Induction:
 
     def result(self) -> Value:
         """Return the state after the loop. Raises NotCarried."""
-        private = {n for n, v in enumerate(self.start) if n not in self.kept and not isinstance(v, View)}
+        private = {n for n, v in enumerate(self.start) if n not in self.kept and not isinstance(v, TermView)}
         while True:
             try:
                 return self._induced(private)
@@ -217,7 +218,7 @@ class _Induction:
             made = self.walk.run(self.body, [state])
             if not isinstance(made, tuple) or not all(map(_is_known, made)):
                 raise NotCarried("the body of the loop is not carried")
-            if (split := next((n for n in tiles if not isinstance(made[n], View)), None)) is not None:
+            if (split := next((n for n in tiles if not isinstance(made[n], TermView)), None)) is not None:
                 raise _NoTile(split)
             again = {n: _merged_tiles(tiles[n], _tiles(one_view(made[n]))) for n in tiles}
             if all((again[n] == tiles[n]).all() for n in tiles):
@@ -226,14 +227,14 @@ class _Induction:
             tiles = again
         raise _NoTile(changed)
 
-    def _state(self, number: int, tiles: Array) -> View:
+    def _state(self, number: int, tiles: Array) -> TermView:
         shape = self.shape.elements[number]
         relations = self.walk.relations
         term = relations.term(("state", self.depth, number), shape.element_type, [(None, None)] * shape.rank)
         units = tuple(tuple(int(a == b) for b in range(shape.rank)) for a in range(shape.rank))
         return relations.view(term, units, relations.table(tiles), shape.dims)
 
-    def _own(self, number: int, key: tuple[Hashable, ...]) -> View:
+    def _own(self, number: int, key: tuple[Hashable, ...]) -> TermView:
         """Return an array that each device has for itself: a coordinate of its term counts the devices."""
         shape, relations = self.shape.elements[number], self.walk.relations
         term = relations.term((*key, shape.dims), shape.element_type,
@@ -305,7 +306,7 @@ def _invariant(body: HloComputation) -> frozenset[int]:
                      and o.attributes["index"] == n and o.operands[0].opcode == "parameter")
 
 
-def _tiles(view: View) -> Array:
+def _tiles(view: TermView) -> Array:
     """Return where each device's tile begins, as far as one dimension alone tells of a coordinate; else zeros."""
     offsets = view.offsets.array
     found = np.zeros((len(offsets), len(view.dims)), np.int64)
@@ -329,7 +330,7 @@ def _merged_tiles(one: Array, other: Array) -> Array:
     return np.where((one != 0).any(axis=0), one, other)
 
 
-def _closed(view: View, tiles: Array, number: int) -> tuple[int, Rows, tuple[int, ...]]:
+def _closed(view: TermView, tiles: Array, number: int) -> tuple[int, Rows, tuple[int, ...]]:
     """Return a view whose tiles begin there, as a function of whole indices. Raises _NoTile for a part of a state."""
     rows, constants = [], []
     for t, row in enumerate(view.rows):
@@ -349,9 +350,9 @@ def _closed(view: View, tiles: Array, number: int) -> tuple[int, Rows, tuple[int
     return view.term.number, tuple(rows), tuple(constants)
 
 
-def _require_alike(value: View | Pieces, placement: Placement) -> None:
+def _require_alike(value: TermView | Pieces, placement: Placement) -> None:
     """Raise NotCarried unless devices that have one part have the same there."""
-    tables = [value.offsets] if isinstance(value, View) else [
+    tables = [value.offsets] if isinstance(value, TermView) else [
         t for p in value.pieces for t in (p.low, p.high, p.view.offsets)]
     seen: dict[Any, list[Any]] = {}
     for device, place in enumerate(placement.places):
@@ -369,7 +370,7 @@ def leaves_of(value: Any, shape: Shape) -> Iterator[Any]:
         yield value
 
 
-def nested_arguments(program: Program, made: Callable[[int, Shape], View | Pieces]) -> list[Any]:
+def nested_arguments(program: Program, made: Callable[[int, Shape], TermView | Pieces]) -> list[Any]:
     """Return the arguments of a program's entry, made leaf by leaf."""
     numbers = iter(range(1 << 30))
 

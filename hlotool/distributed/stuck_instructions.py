@@ -16,7 +16,7 @@ from hlotool.execution import Program
 from hlotool.ir import HloComputation, HloInstruction, HloModule, UnlistedDevicesError
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import device_groups, device_pairs, flow_of
-from hlotool.ops.relations import NotCarried, Relations, View
+from hlotool.ops.relations import NotCarried, Relations, TermView
 from hlotool.process import work_time
 
 #: seconds of work for the branches of one module
@@ -123,5 +123,5 @@ def _numbers(relations: Relations, value: object, branches: int) -> Array | None
     return found
 
 
-def _own(view: View) -> Array | None:
+def _own(view: TermView) -> Array | None:
     return view.offsets.array[:, 0] if view.term.kind == "count" and not any(view.rows[0]) else None

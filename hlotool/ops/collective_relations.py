@@ -17,11 +17,11 @@ from hlotool.ops.relations import (
     Intervals,
     Kind,
     NotCarried,
-    Piece,
     Pieces,
     Relations,
+    TermPiece,
+    TermView,
     Value,
-    View,
     is_neutral,
     sizes_of,
 )
@@ -60,7 +60,7 @@ def all_reduce(relations: Relations, instruction: HloInstruction, operands: Sequ
     return _results(instruction, [_reduced(relations, instruction, o) for o in operands])
 
 
-def _reduced(relations: Relations, instruction: HloInstruction, value: Value) -> View | Pieces:
+def _reduced(relations: Relations, instruction: HloInstruction, value: Value) -> TermView | Pieces:
     opcode, groups = fold_of(instruction.attributes["to_apply"]), _groups(relations, instruction)
     if not opcode:
         raise NotCarried("the reduction is not one operation")
@@ -85,10 +85,11 @@ def _reduced(relations: Relations, instruction: HloInstruction, value: Value) ->
     least = np.stack([o[np.lexsort(o.T[::-1])][0] if differences.shape[2] else o[0] for o in offsets])
     table = np.zeros((relations.devices, differences.shape[2]), np.int64)
     table[groups] = least[:, None]
-    return _summed(relations, kind, View(view.term, view.rows, relations.table(table), view.dims), points - points[:1])
+    moved = TermView(view.term, view.rows, relations.table(table), view.dims)
+    return _summed(relations, kind, moved, points - points[:1])
 
 
-def _summed(relations: Relations, kind: Kind, view: View, points: Array) -> View:
+def _summed(relations: Relations, kind: Kind, view: TermView, points: Array) -> TermView:
     """Return the fold of a view's term at some points from each place on: of a line, or of a box."""
     is_idempotent = kind[0] in IDEMPOTENT
     varying = np.flatnonzero((points != 0).any(axis=0))
@@ -128,7 +129,7 @@ def _as_intervals(positions: Array, is_idempotent: bool) -> Intervals:
     return tuple((int(a), int(b)) for a, b in zip(starts, stops, strict=True))
 
 
-def _of_one_member(relations: Relations, opcode: str, value: Pieces, groups: Array) -> View | Pieces:
+def _of_one_member(relations: Relations, opcode: str, value: Pieces, groups: Array) -> TermView | Pieces:
     """Return what all get where one member of each group has an element, and the others have the neutral one."""
     if groups.shape[1] > _MOST_MEMBERS:
         raise NotCarried("parts of many values are added")
@@ -159,8 +160,8 @@ def all_gather(relations: Relations, instruction: HloInstruction, operands: Sequ
     return _results(instruction, found)
 
 
-def _gathered(relations: Relations, value: View | Pieces, groups: Array, along: int, dims: Sequence[int]) -> Value:
-    if isinstance(value, View) and (made := _put_together(relations, value, groups, along, 0)) is not None:
+def _gathered(relations: Relations, value: TermView | Pieces, groups: Array, along: int, dims: Sequence[int]) -> Value:
+    if isinstance(value, TermView) and (made := _put_together(relations, value, groups, along, 0)) is not None:
         return made
     if groups.shape[1] > _MOST_MEMBERS:
         raise NotCarried("the parts of so many devices do not lie one behind the other")
@@ -169,7 +170,8 @@ def _gathered(relations: Relations, value: View | Pieces, groups: Array, along: 
                              for p in _brought(relations, value, groups, place, along, place * size, dims)], dims)
 
 
-def _put_together(relations: Relations, view: View, groups: Array, along: int, shift: Array | int) -> View | None:
+def _put_together(relations: Relations, view: TermView, groups: Array, along: int, shift: Array | int
+                  ) -> TermView | None:
     """Return what members of each group have, one behind the other along a dimension; None: they lie on no line.
 
     `shift` is where the part begins that each device takes of all of them.
@@ -187,8 +189,8 @@ def _put_together(relations: Relations, view: View, groups: Array, along: int, s
     return join_two(relations, relations.view(view.term, rows, own, dims), along)
 
 
-def _brought(relations: Relations, value: View | Pieces, groups: Array, place: int, along: int | None, start: int,
-             dims: Sequence[int], within: tuple[int, Array] | None = None) -> list[Piece]:
+def _brought(relations: Relations, value: TermView | Pieces, groups: Array, place: int, along: int | None, start: int,
+             dims: Sequence[int], within: tuple[int, Array] | None = None) -> list[TermPiece]:
     """Return the regions of what the member at a place of each group brings, put at a start along a dimension, if any.
 
     `within` is the number of the elements that each device takes, and where each begins.
@@ -205,8 +207,8 @@ def _brought(relations: Relations, value: View | Pieces, groups: Array, place: i
             low[:, along] = np.clip(low[:, along] - taken, 0, size) + start
             high[:, along] = np.clip(high[:, along] - taken, 0, size) + start
         offsets = _all_rows(relations, piece.view.offsets.array)[giver] + (taken - start)[:, None] * column
-        found.append(Piece(relations.table(low), relations.table(high),
-                           View(piece.view.term, piece.view.rows, relations.table(offsets), tuple(dims))))
+        found.append(TermPiece(relations.table(low), relations.table(high),
+                           TermView(piece.view.term, piece.view.rows, relations.table(offsets), tuple(dims))))
     return found
 
 
@@ -244,8 +246,8 @@ def all_to_all(relations: Relations, instruction: HloInstruction, operands: Sequ
     size, rest = divmod(dims[along], count)
     if not dimensions or rest:
         raise NotCarried("the blocks are of several sizes")
-    if isinstance(value, View):
-        block = View(value.term, value.rows, value.offsets, tuple(
+    if isinstance(value, TermView):
+        block = TermView(value.term, value.rows, value.offsets, tuple(
             size if d == along else n for d, n in enumerate(dims)))
         if (made := _put_together(relations, block, groups, along, places * size)) is not None:
             return made
@@ -293,14 +295,14 @@ def _permuted(relations: Relations, instruction: HloInstruction, operands: Seque
         low, high = (_all_rows(relations, t.array)[source].copy() for t in (piece.low, piece.high))
         high[~receives] = 0
         offsets = relations.table(_all_rows(relations, piece.view.offsets.array)[source])
-        found.append(Piece(relations.table(low), relations.table(high),
-                           View(piece.view.term, piece.view.rows, offsets, dims)))
+        found.append(TermPiece(relations.table(low), relations.table(high),
+                           TermView(piece.view.term, piece.view.rows, offsets, dims)))
     if not receives.all():
         kind = value.element_type
         zero = relations.constant(kind, np.zeros((), DTYPES[kind].numpy), dims)
         low = np.zeros((relations.devices, len(sizes_of(dims))), np.int64)
         high = np.where(receives[:, None], 0, np.asarray(sizes_of(dims), np.int64))
-        found.append(Piece(relations.table(low), relations.table(high), zero))
+        found.append(TermPiece(relations.table(low), relations.table(high), zero))
     return relations.pieces(found, dims)
 
 

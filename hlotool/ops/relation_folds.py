@@ -21,7 +21,7 @@ from hlotool.ops.relation_values import (
     region_of,
     spread_to,
 )
-from hlotool.ops.relations import Kind, NotCarried, Piece, Pieces, Read, Relations, Value, View, is_neutral
+from hlotool.ops.relations import Kind, NotCarried, Pieces, Read, Relations, TermPiece, TermView, Value, is_neutral
 from hlotool.ops.table import OPS
 
 #: folds in which an element may stand several times
@@ -75,10 +75,10 @@ def dot(relations: Relations, instruction: HloInstruction, operands: Sequence[Va
     return _folded(relations, ("add", kind), product, range(free, len(dims)), False)
 
 
-def _folded(relations: Relations, kind: Kind, value: View | Pieces, over: Sequence[int], is_idempotent: bool
-            ) -> View | Pieces:
+def _folded(relations: Relations, kind: Kind, value: TermView | Pieces, over: Sequence[int], is_idempotent: bool
+            ) -> TermView | Pieces:
     """Return the fold of an array over some dimensions, along which its regions have to be whole."""
-    if isinstance(value, View):
+    if isinstance(value, TermView):
         return relations.folded(kind, value, over, is_idempotent)
     kept = [d for d in range(len(value.dims)) if d not in over]
     found = []
@@ -92,19 +92,19 @@ def _folded(relations: Relations, kind: Kind, value: View | Pieces, over: Sequen
             low, high = np.zeros((len(live), 1), np.int64), live[:, None].astype(np.int64)
         else:
             high = np.where(live[:, None], high, 0)
-        found.append(Piece(relations.table(low), relations.table(high),
+        found.append(TermPiece(relations.table(low), relations.table(high),
                            relations.folded(kind, piece.view, over, is_idempotent)))
     return relations.pieces(found, [value.dims[d] for d in kept])
 
 
-def _product(relations: Relations, label: Hashable, kind: str, reads: Sequence[Read], dims: Sequence[int]) -> View:
+def _product(relations: Relations, label: Hashable, kind: str, reads: Sequence[Read], dims: Sequence[int]) -> TermView:
     """Return the products of two views; of operands that are padded with zeros alike, a padded term."""
     reads = sorted(reads, key=lambda r: r.view.term.number)
     views = [r.view for r in reads]
     if all(v.term.kind == "pad" and v.term.value is not None and not v.term.value for v in views):
         regions = {region_of(v) for v in views}
         if len(regions) == 1 and (region := regions.pop()) is not None:
-            inner = [Read(View(v.term.operands[0], v.rows, v.offsets, v.dims)) for v in views]
+            inner = [Read(TermView(v.term.operands[0], v.rows, v.offsets, v.dims)) for v in views]
             made = relations.padded(relations.combined(label, kind, inner, dims), np.asarray(region[0]),
                                     np.asarray(region[1]), np.zeros((), DTYPES[kind].numpy))
             if made is not None:
@@ -173,11 +173,11 @@ def _chosen(relations: Relations, instruction: HloInstruction, operands: Sequenc
 class _Together:
     """Several arrays as one whose elements are tuples; True if those were chosen already."""
 
-    view: View
+    view: TermView
     is_chosen: bool
 
 
-def _together(relations: Relations, views: Sequence[View]) -> _Together:
+def _together(relations: Relations, views: Sequence[TermView]) -> _Together:
     parts = [relations.reads_of(v)[0].view if v.term.key[:2] == ("of", ("part", n)) else None
              for n, v in enumerate(views)]
     if parts[0] is not None and all(p == parts[0] for p in parts):
@@ -292,7 +292,7 @@ def reduce_window(relations: Relations, instruction: HloInstruction, operands: S
     return along_dimensions(relations, instruction, operands, parallel)
 
 
-def _of_windows(relations: Relations, instruction: HloInstruction, value: View | Pieces, kind: Kind, start: Array
+def _of_windows(relations: Relations, instruction: HloInstruction, value: TermView | Pieces, kind: Kind, start: Array
                 ) -> Value:
     own, rank = instruction.attributes["window"].dimensions, len(value.dims)
     wide = [n + w.pad_low + w.pad_high for n, w in zip(value.dims, own, strict=True)]

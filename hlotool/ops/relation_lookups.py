@@ -17,7 +17,7 @@ from typing import Any
 from hlotool.ir import DTYPES, HloInstruction
 from hlotool.ir.arrays import Array, np
 from hlotool.ops.relation_values import array_of, in_order, meaning, on_whole_arrays, one_view, read_of
-from hlotool.ops.relations import NotCarried, Read, Relations, Value, View
+from hlotool.ops.relations import NotCarried, Read, Relations, TermView, Value
 
 #: places beyond this are not told from those that wrap around
 _FARTHEST = 1 << 30
@@ -57,7 +57,7 @@ def gather(relations: Relations, instruction: HloInstruction, operands: Sequence
     return in_order(relations, made, [*parallel, *own])
 
 
-def looked_up(relations: Relations, element_type: str, read: Read, index: View, size: int) -> View:
+def looked_up(relations: Relations, element_type: str, read: Read, index: TermView, size: int) -> TermView:
     """Return what an operand has at an index of its own dimension, which is held within its size."""
     kind = index.element_type
     if size - 1 > np.iinfo(DTYPES[kind].numpy).max:
@@ -69,12 +69,12 @@ def looked_up(relations: Relations, element_type: str, read: Read, index: View, 
     return relations.combined(("lookup",), element_type, [read, Read(index)], index.dims)
 
 
-def _label(view: View) -> Any:
+def _label(view: TermView) -> Any:
     """Return what a function is, if a term is one of elements at the same index."""
     return view.term.key[1] if view.term.kind == "of" and not view.term.key[3] else ("",)
 
 
-def _operands(relations: Relations, view: View, opcode: str) -> list[View] | None:
+def _operands(relations: Relations, view: TermView, opcode: str) -> list[TermView] | None:
     """Return the operands of an operation on elements, by which a view is made; None: it is made by another one."""
     label = _label(view)
     if not isinstance(label, tuple) or not label or label[0] != opcode:
@@ -82,7 +82,7 @@ def _operands(relations: Relations, view: View, opcode: str) -> list[View] | Non
     return [r.view for r in relations.reads_of(view)]
 
 
-def _reach(relations: Relations, index: View) -> tuple[int, int] | None:
+def _reach(relations: Relations, index: TermView) -> tuple[int, int] | None:
     """Return the least and the greatest number that an index may be; None: it is not known."""
     if index.term.kind == "count":
         low, high = relations.reached(index)
@@ -94,7 +94,7 @@ def _reach(relations: Relations, index: View) -> tuple[int, int] | None:
     return None
 
 
-def _column(view: View) -> Array | None:
+def _column(view: TermView) -> Array | None:
     """Return the number of each device that a view is everywhere; None: it is no such number."""
     return view.offsets.array[:, 0] if view.term.kind == "count" and not any(view.rows[0]) else None
 
@@ -106,7 +106,7 @@ def _column(view: View) -> Array | None:
 class _Within:
     """An index, and the range of it of each device in which something holds; None: without an end."""
 
-    index: View
+    index: TermView
     low: Array | None
     high: Array | None
 
@@ -123,7 +123,7 @@ _OPPOSITE = {"LT": "GE", "GE": "LT", "GT": "LE", "LE": "GT", "EQ": "NE", "NE": "
 _TURNED = {"LT": "GT", "GT": "LT", "GE": "LE", "LE": "GE", "EQ": "EQ", "NE": "NE"}
 
 
-def _range(relations: Relations, mask: View, truth: bool) -> _Within | None:
+def _range(relations: Relations, mask: TermView, truth: bool) -> _Within | None:
     """Return the range of an index in which a mask is true, or false."""
     if (given := _operands(relations, mask, "not")) is not None:
         return _range(relations, given[0], not truth)
@@ -144,7 +144,7 @@ def _range(relations: Relations, mask: View, truth: bool) -> _Within | None:
     return _Within(given[0], *ends) if ends is not None else None
 
 
-def within(relations: Relations, views: Sequence[View]) -> View | None:
+def within(relations: Relations, views: Sequence[TermView]) -> TermView | None:
     """Return what a select keeps of rows that are looked up in each device's part: those that it has, else a number."""
     mask, one, other = views
     for truth, value, fill in ((True, one, other), (False, other, one)):
@@ -164,7 +164,7 @@ def within(relations: Relations, views: Sequence[View]) -> View | None:
     return None
 
 
-def _row(relations: Relations, value: View, found: _Within) -> View | None:
+def _row(relations: Relations, value: TermView, found: _Within) -> TermView | None:
     """Return what is looked up in the part at the index less the part's start, as looked up in the whole."""
     read, held = relations.reads_of(value)
     given = _operands(relations, held.view, "clamp")
@@ -183,12 +183,12 @@ def _row(relations: Relations, value: View, found: _Within) -> View | None:
             high > start + int(last) + 1).any():
         return None
     steps = np.asarray([sum(row) for row in read.inner_rows], np.int64)
-    moved = View(read.view.term, read.view.rows, relations.table(read.view.offsets.array - start[:, None] * steps),
+    moved = TermView(read.view.term, read.view.rows, relations.table(read.view.offsets.array - start[:, None] * steps),
                  read.view.dims)
     return relations.combined(("lookup",), value.element_type, [Read(moved, read.inner), Read(index)], value.dims)
 
 
-def completed(relations: Relations, view: View, groups: Array, is_neutral: Any) -> View | None:
+def completed(relations: Relations, view: TermView, groups: Array, is_neutral: Any) -> TermView | None:
     """Return the rows of which each member of a group has some, and all together each one once; None: they have not.
 
     `groups` holds the devices, a row for each group; `is_neutral` tells whether a number leaves others as they are.
@@ -237,14 +237,14 @@ def scatter(relations: Relations, instruction: HloInstruction, operands: Sequenc
     label = ("scatter", indices.dims, given["index_vector_dim"], tuple(updates.dims[d] for d in scanned),
              meaning(given["to_apply"]), bool(given.get("unique_indices")), bool(given.get("indices_are_sorted")))
 
-    def function(views: Sequence[View]) -> View:
+    def function(views: Sequence[TermView]) -> TermView:
         return relations.combined(label, instruction.shape.element_type, [*reads, *map(Read, views)], dims)
 
     return relations.each(function, [value, *own], dims)
 
 
-def _from_start(relations: Relations, indices: View, vector: int, sizes: Sequence[int]
-                ) -> tuple[View, list[Array]]:
+def _from_start(relations: Relations, indices: TermView, vector: int, sizes: Sequence[int]
+                ) -> tuple[TermView, list[Array]]:
     """Return indices of which each device's start is taken away, without that, and the starts, one for each number.
 
     The difference wraps around where it is negative, and is beyond a part as well.

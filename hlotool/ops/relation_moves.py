@@ -12,7 +12,7 @@ from hlotool.ir.arrays import Array, np
 from hlotool.ops import index_maps
 from hlotool.ops.index_maps import IndexMap, Sized, whole
 from hlotool.ops.relation_values import array_of, in_order, on_whole_arrays, one_view, split_read, spread_to
-from hlotool.ops.relations import NotCarried, Piece, Pieces, Read, Relations, Rows, Value, View
+from hlotool.ops.relations import NotCarried, Pieces, Read, Relations, Rows, TermPiece, TermView, Value
 from hlotool.ops.table import OPS
 
 
@@ -42,7 +42,7 @@ def reader(name: str) -> Callable[[index_maps.Places], index_maps.Element]:
     return lambda places: index_maps.Read(name, places)
 
 
-def affine(element: Callable[[index_maps.Places], Any], rank: int, arrays: Sequence[View | Pieces]
+def affine(element: Callable[[index_maps.Places], Any], rank: int, arrays: Sequence[TermView | Pieces]
             ) -> tuple[str, Rows, tuple[int, ...]]:
     """Return which operand is read, and the matrix and the offsets of the place, tried at each unit of the index."""
     def place(index: Sequence[int]) -> tuple[str, tuple[int, ...]]:
@@ -73,7 +73,7 @@ def bitcast(relations: Relations, instruction: HloInstruction, operands: Sequenc
     return _permuted(relations, made, [orders[1].index(d) for d in range(target.rank)])
 
 
-def _permuted(relations: Relations, value: View | Pieces, order: Sequence[int]) -> View | Pieces:
+def _permuted(relations: Relations, value: TermView | Pieces, order: Sequence[int]) -> TermView | Pieces:
     """Return an array whose dimensions are those of another one, in an order."""
     rows = [tuple(int(order[k] == d) for k in range(len(order))) for d in range(len(order))]
     return relations.moved(value, rows, np.zeros((1, len(order)), np.int64), [value.dims[d] for d in order])
@@ -84,7 +84,7 @@ def reshape(relations: Relations, instruction: HloInstruction, operands: Sequenc
     return reshaped(relations, array_of(operands[0]), instruction.shape.dims)
 
 
-def reshaped(relations: Relations, value: View | Pieces, target: Sequence[int]) -> View | Pieces:
+def reshaped(relations: Relations, value: TermView | Pieces, target: Sequence[int]) -> TermView | Pieces:
     """Return an array with the elements of another one, in row-major order."""
     if value.dims == tuple(target):
         return value
@@ -106,7 +106,7 @@ def reshaped(relations: Relations, value: View | Pieces, target: Sequence[int]) 
     return _joined(relations, one_view(split), others, target)
 
 
-def _joined(relations: Relations, view: View, groups: Sequence[Sequence[int]], target: Sequence[int]) -> View:
+def _joined(relations: Relations, view: TermView, groups: Sequence[Sequence[int]], target: Sequence[int]) -> TermView:
     """Return a view with neighbouring dimensions joined to one, group by group."""
     at = 0
     for group in groups:
@@ -120,7 +120,7 @@ def _joined(relations: Relations, view: View, groups: Sequence[Sequence[int]], t
     return relations.view(view.term, tuple(rows), view.offsets, target)
 
 
-def join_two(relations: Relations, view: View, at: int) -> View:
+def join_two(relations: Relations, view: TermView, at: int) -> TermView:
     """Return a view with dimension `at` and the one behind it joined, the first being the major one."""
     size = view.dims[at + 1]
     dims = (*view.dims[:at], view.dims[at] * size, *view.dims[at + 2:])
@@ -154,7 +154,7 @@ def join_two(relations: Relations, view: View, at: int) -> View:
     return relations.view(joined, rows, relations.table(offsets), dims)
 
 
-def _joined_within(relations: Relations, view: View, at: int, dims: tuple[int, ...]) -> View:
+def _joined_within(relations: Relations, view: TermView, at: int, dims: tuple[int, ...]) -> TermView:
     """Return the same as a term with a coordinate for the joined dimension, where its places are of no one line."""
     term, size = view.term, view.dims[at + 1]
     steps = tuple((row[at], row[at + 1]) for row in view.rows)
@@ -178,8 +178,8 @@ def pad(relations: Relations, instruction: HloInstruction, operands: Sequence[Va
                    instruction.shape.dims)
 
 
-def placed(relations: Relations, value: View | Pieces, starts: Array, around: View | Pieces, dims: Sequence[int]
-            ) -> View | Pieces:
+def placed(relations: Relations, value: TermView | Pieces, starts: Array, around: TermView | Pieces, dims: Sequence[int]
+            ) -> TermView | Pieces:
     """Return an array in which one stands at each device's place, with another one around it."""
     rank = len(dims)
     if not rank:
@@ -198,10 +198,10 @@ def placed(relations: Relations, value: View | Pieces, starts: Array, around: Vi
     return relations.pieces(found, dims)
 
 
-def _within(relations: Relations, value: View | Pieces, low: Array, high: Array) -> Iterator[Piece]:
+def _within(relations: Relations, value: TermView | Pieces, low: Array, high: Array) -> Iterator[TermPiece]:
     """Yield the regions of an array that are within a region of it."""
     for piece in relations.pieces_of(value):
-        yield Piece(relations.table(np.maximum(low, piece.low.array)),
+        yield TermPiece(relations.table(np.maximum(low, piece.low.array)),
                     relations.table(np.minimum(high, piece.high.array)), piece.view)
 
 
@@ -209,7 +209,7 @@ def concatenate(relations: Relations, instruction: HloInstruction, operands: Seq
     """Put operands one behind the other."""
     (along,), dims = instruction.attributes["dimensions"], instruction.shape.dims
     units = tuple(tuple(int(a == b) for b in range(len(dims))) for a in range(len(dims)))
-    found, start = list[Piece](), 0
+    found, start = list[TermPiece](), 0
     for operand in map(array_of, operands):
         shift = np.zeros((1, len(dims)), np.int64)
         shift[0, along] = -start

@@ -24,7 +24,7 @@ from hlotool.ops.relation_values import (
     region_of,
     spread_to,
 )
-from hlotool.ops.relations import NotCarried, Piece, Pieces, Read, Relations, Value, View, is_near, sizes_of
+from hlotool.ops.relations import NotCarried, Pieces, Read, Relations, TermPiece, TermView, Value, is_near, sizes_of
 from hlotool.ops.table import OPS
 
 #: classes of devices that are told apart at most
@@ -66,7 +66,7 @@ def _by_devices(relations: Relations, operands: Sequence[Value]) -> list[tuple[A
         found = split
         if len(found) > _MOST_CLASSES:
             return []
-    return [(mask, [relations.where(o, mask) if isinstance(o, View) else o for o in own]) for mask, own in found]
+    return [(mask, [relations.where(o, mask) if isinstance(o, TermView) else o for o in own]) for mask, own in found]
 
 
 def _put_together(relations: Relations, parts: Sequence[tuple[Array, Value]]) -> Value:
@@ -75,7 +75,7 @@ def _put_together(relations: Relations, parts: Sequence[tuple[Array, Value]]) ->
     if isinstance(first, tuple):
         return tuple(_put_together(relations, [(m, v[n]) for m, v in parts if isinstance(v, tuple)])
                      for n in range(len(first)))
-    found = [Piece(p.low, relations.table(np.where(mask[:, None], p.high.array, 0)), p.view)
+    found = [TermPiece(p.low, relations.table(np.where(mask[:, None], p.high.array, 0)), p.view)
              for mask, value in parts for p in relations.pieces_of(array_of(value))]
     return relations.pieces(found, first.dims)
 
@@ -111,16 +111,16 @@ def elementwise(relations: Relations, instruction: HloInstruction, operands: Seq
     label = label_of(relations, instruction)
     arrays = [spread_to(relations, array_of(o), shape.dims) for o in operands]
 
-    def function(views: Sequence[View]) -> View | Pieces:
+    def function(views: Sequence[TermView]) -> TermView | Pieces:
         return _of_elements(relations, instruction, label, views)
 
     return relations.each(function, arrays, shape.dims) if arrays else function([])
 
 
-def _inverse_of(relations: Relations, value: Value) -> View | None:
+def _inverse_of(relations: Relations, value: Value) -> TermView | None:
     """Return the number by which multiplying is the same as dividing by another one: that of a power of two."""
-    number = relations.number_of(value) if isinstance(value, View) else None
-    if number is None or not isinstance(value, View) or not DTYPES[value.element_type].is_floating:
+    number = relations.number_of(value) if isinstance(value, TermView) else None
+    if number is None or not isinstance(value, TermView) or not DTYPES[value.element_type].is_floating:
         return None
     wide = float(number)
     inverse = np.asarray(1 / wide).astype(number.dtype) if wide and math.isfinite(wide) else number
@@ -128,16 +128,16 @@ def _inverse_of(relations: Relations, value: Value) -> View | None:
     return relations.constant(value.element_type, inverse, value.dims) if is_power else None
 
 
-def _negative_of(relations: Relations, value: Value) -> View | None:
+def _negative_of(relations: Relations, value: Value) -> TermView | None:
     """Return the number of which adding is the same as subtracting another one."""
-    number = relations.number_of(value) if isinstance(value, View) else None
-    if number is None or not isinstance(value, View) or not DTYPES[value.element_type].is_floating:
+    number = relations.number_of(value) if isinstance(value, TermView) else None
+    if number is None or not isinstance(value, TermView) or not DTYPES[value.element_type].is_floating:
         return None
     return relations.constant(value.element_type, np.negative(number), value.dims)
 
 
-def _of_elements(relations: Relations, instruction: HloInstruction, label: Hashable, views: Sequence[View]
-                 ) -> View | Pieces:
+def _of_elements(relations: Relations, instruction: HloInstruction, label: Hashable, views: Sequence[TermView]
+                 ) -> TermView | Pieces:
     kind, dims = instruction.shape.element_type, instruction.shape.dims
     numbers = [relations.number_of(v) for v in views]
     if all(n is not None for n in numbers) and (
@@ -155,7 +155,8 @@ def _of_elements(relations: Relations, instruction: HloInstruction, label: Hasha
     return _padded(relations, instruction, label, views, numbers) or _combined(relations, instruction, label, views)
 
 
-def _with_one_factor(relations: Relations, instruction: HloInstruction, views: Sequence[View]) -> list[View] | None:
+def _with_one_factor(relations: Relations, instruction: HloInstruction, views: Sequence[TermView]
+                     ) -> list[TermView] | None:
     """Return a value and a number, of the product of a number and of a value times another number; None: it is none."""
     kind = instruction.shape.element_type
     value, number = views if relations.number_of(views[0]) is None else reversed(views)
@@ -167,14 +168,15 @@ def _with_one_factor(relations: Relations, instruction: HloInstruction, views: S
     return [apart[1], relations.constant(kind, made, number.dims)] if made is not None else None
 
 
-def _combined(relations: Relations, instruction: HloInstruction, label: Hashable, views: Sequence[View]) -> View:
+def _combined(relations: Relations, instruction: HloInstruction, label: Hashable, views: Sequence[TermView]
+              ) -> TermView:
     if "commutative" in OPS[instruction.opcode].flags:
         views = sorted(views, key=lambda v: v.term.number)
     return relations.combined(label, instruction.shape.element_type, [Read(v) for v in views], instruction.shape.dims)
 
 
-def _padded(relations: Relations, instruction: HloInstruction, label: Hashable, views: Sequence[View],
-            numbers: Sequence[Array | None]) -> View | None:
+def _padded(relations: Relations, instruction: HloInstruction, label: Hashable, views: Sequence[TermView],
+            numbers: Sequence[Array | None]) -> TermView | None:
     """Return the padded term of a function of padded terms, all with the same window, and of numbers."""
     if any(v.term.kind != "pad" for v, n in zip(views, numbers, strict=True) if n is None):
         return None
@@ -184,13 +186,13 @@ def _padded(relations: Relations, instruction: HloInstruction, label: Hashable, 
     if fill is None or len(regions) != 1 or None in regions:
         return None
     low, high = (np.asarray(r) for r in next(r for r in regions if r is not None))
-    inner = [v if n is not None else View(v.term.operands[0], v.rows, v.offsets, v.dims)
+    inner = [v if n is not None else TermView(v.term.operands[0], v.rows, v.offsets, v.dims)
              for v, n in zip(views, numbers, strict=True)]
     return relations.padded(_combined(relations, instruction, label, inner), low, high, fill)
 
 
-def _counted(relations: Relations, instruction: HloInstruction, views: Sequence[View], numbers: Sequence[Array | None]
-             ) -> View | Pieces | None:
+def _counted(relations: Relations, instruction: HloInstruction, views: Sequence[TermView],
+             numbers: Sequence[Array | None]) -> TermView | Pieces | None:
     """Return what an operation makes of whole numbers that grow with indices, or are each device's own."""
     if not views or any(v.term.kind != "count" or not DTYPES[v.element_type].is_integral for v in views):
         return None
@@ -234,7 +236,7 @@ def _grown(opcode: str, rows: Sequence[Array], columns: Sequence[Array]) -> tupl
     return None
 
 
-def _compared(relations: Relations, instruction: HloInstruction, views: Sequence[View]) -> View | Pieces | None:
+def _compared(relations: Relations, instruction: HloInstruction, views: Sequence[TermView]) -> TermView | Pieces | None:
     """Return where a comparison of whole numbers holds: regions of true and of false."""
     dims, direction = instruction.shape.dims, instruction.attributes["direction"]
     row = np.asarray(views[0].rows[0], np.int64) - np.asarray(views[1].rows[0], np.int64)
@@ -260,7 +262,7 @@ def _compared(relations: Relations, instruction: HloInstruction, views: Sequence
 
 
 def _told(relations: Relations, regions: Sequence[tuple[Array, Array, bool]], dims: Sequence[int], along: int | None
-          ) -> View | Pieces:
+          ) -> TermView | Pieces:
     """Return an array of true and false in regions: ranges along a dimension, or all of it where there is none."""
     found = []
     for low, high, is_true in regions:
@@ -272,7 +274,7 @@ def _told(relations: Relations, regions: Sequence[tuple[Array, Array, bool]], di
         else:
             lows[:, along], highs[:, along] = low, high
         number = relations.constant("pred", np.bool_(is_true), dims)
-        found.append(Piece(relations.table(lows), relations.table(highs), number))
+        found.append(TermPiece(relations.table(lows), relations.table(highs), number))
     return relations.pieces(found, dims)
 
 

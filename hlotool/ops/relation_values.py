@@ -8,23 +8,23 @@ from typing import Any, TypeAlias
 
 from hlotool.ir import HloComputation, HloInstruction, Literal, ReplicaGroups
 from hlotool.ir.arrays import Array, np
-from hlotool.ops.relations import NotCarried, Pieces, Read, Relations, Value, View, sizes_of
+from hlotool.ops.relations import NotCarried, Pieces, Read, Relations, TermView, Value, sizes_of
 from hlotool.ops.table import OPS
 
 #: what carries relations through an operation
 Rule: TypeAlias = "Callable[[Relations, HloInstruction, Sequence[Any]], Value]"
 
 
-def array_of(value: Value) -> View | Pieces:
+def array_of(value: Value) -> TermView | Pieces:
     """Return a value that is an array. Raises NotCarried."""
     if isinstance(value, tuple):
         raise NotCarried("a tuple in place of an array")
     return value
 
 
-def one_view(value: Value) -> View:
+def one_view(value: Value) -> TermView:
     """Return a value that is a view of one term. Raises NotCarried."""
-    if not isinstance(value, View):
+    if not isinstance(value, TermView):
         raise NotCarried("an operand is put together of parts of several values")
     return value
 
@@ -69,7 +69,7 @@ def meaning(computation: HloComputation) -> Hashable:
     return tuple(lines)
 
 
-def spread_to(relations: Relations, value: View | Pieces, dims: Sequence[int]) -> View | Pieces:
+def spread_to(relations: Relations, value: TermView | Pieces, dims: Sequence[int]) -> TermView | Pieces:
     """Return a scalar as an array, as operations take one beside arrays."""
     if value.dims == tuple(dims) or value.dims:
         return value
@@ -88,7 +88,7 @@ def evaluated(instruction: HloInstruction, numbers: Sequence[Array]) -> Array | 
     return made if fits else None
 
 
-def region_of(view: View) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]] | None:
+def region_of(view: TermView) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]] | None:
     """Return the indices of a padded view that are within its windows, device by device; None: they are no region."""
     windows: Any = view.term.key[2]
     sizes = np.asarray(sizes_of(view.dims), np.int64)
@@ -107,23 +107,23 @@ def region_of(view: View) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int,
     return tuple(map(tuple, low.tolist())), tuple(map(tuple, high.tolist()))
 
 
-def read_of(relations: Relations, view: View, rows: Sequence[Sequence[int]], inner: Sequence[int],
+def read_of(relations: Relations, view: TermView, rows: Sequence[Sequence[int]], inner: Sequence[int],
              sizes: Sequence[int]) -> Read:
     """Return a read of an operand by rows of the parallel dimensions, with some dimensions for itself."""
     outer = np.asarray(view.rows, np.int64).reshape(len(view.rows), len(view.dims)) @ np.asarray(
         rows, np.int64).reshape(len(view.dims), len(sizes))
     own = tuple(tuple(row[d] for d in inner) for row in view.rows)
-    return Read(View(view.term, tuple(tuple(map(int, r)) for r in outer), view.offsets, tuple(sizes)), own)
+    return Read(TermView(view.term, tuple(tuple(map(int, r)) for r in outer), view.offsets, tuple(sizes)), own)
 
 
-def split_read(view: View, inner: Sequence[int]) -> Read:
+def split_read(view: TermView, inner: Sequence[int]) -> Read:
     """Return a read of an operand that has some of its dimensions for itself."""
     rest = [d for d in range(len(view.dims)) if d not in inner]
-    return Read(View(view.term, tuple(tuple(row[d] for d in rest) for row in view.rows), view.offsets,
+    return Read(TermView(view.term, tuple(tuple(row[d] for d in rest) for row in view.rows), view.offsets,
                      tuple(view.dims[d] for d in rest)), tuple(tuple(row[d] for d in inner) for row in view.rows))
 
 
-def in_order(relations: Relations, view: View, dims: Sequence[int]) -> View:
+def in_order(relations: Relations, view: TermView, dims: Sequence[int]) -> TermView:
     """Return a view whose dimensions are those of a result, in another order, in the result's."""
     order = [list(dims).index(d) for d in range(len(dims))]
     return relations.view(view.term, tuple(tuple(row[k] for k in order) for row in view.rows), view.offsets,

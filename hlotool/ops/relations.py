@@ -48,7 +48,7 @@ class NotCarried(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class DeviceTable:
     """Whole numbers of all devices, a row for each; one row where all have the same. Equal tables are one object."""
 
     number: int
@@ -82,12 +82,12 @@ class Term:
 
 
 @dataclass(frozen=True)
-class View:
+class TermView:
     """An array on each device: element i is the term's value at `rows` times i plus the device's offsets."""
 
     term: Term
     rows: Rows
-    offsets: Table
+    offsets: DeviceTable
     dims: tuple[int, ...]
 
     @property
@@ -96,19 +96,19 @@ class View:
 
 
 @dataclass(frozen=True)
-class Piece:
+class TermPiece:
     """A region of each device's array, which may be empty, and the view of it; `sizes_of` tells its columns."""
 
-    low: Table
-    high: Table
-    view: View
+    low: DeviceTable
+    high: DeviceTable
+    view: TermView
 
 
 @dataclass(frozen=True)
 class Pieces:
     """An array of regions that are views of several terms."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TermPiece, ...]
     dims: tuple[int, ...]
 
     @property
@@ -116,15 +116,17 @@ class Pieces:
         return self.pieces[0].view.element_type
 
 
+#: a function of views of equal size
+OfViews: TypeAlias = "Callable[[Sequence[TermView]], TermView | Pieces]"
 #: an array, or a tuple of values
-Value: TypeAlias = "View | Pieces | tuple[Value, ...]"
+Value: TypeAlias = "TermView | Pieces | tuple[Value, ...]"
 
 
 @dataclass(frozen=True)
 class Read:
     """One operand of a combination: its view of the parallel dimensions, and coefficients of its own ones."""
 
-    view: View
+    view: TermView
     inner: Rows = ()
 
     @property
@@ -141,7 +143,7 @@ class Relations:
     is_reordered: bool = False
     #: number of terms that the whole program has; None: it is not known yet
     known_terms: int | None = None
-    _tables: dict[tuple[int, bytes], Table] = field(default_factory=dict)
+    _tables: dict[tuple[int, bytes], DeviceTable] = field(default_factory=dict)
     _terms: dict[tuple[Hashable, ...], Term] = field(default_factory=dict)
     _coordinates: dict[Hashable, Any] = field(default_factory=dict)
 
@@ -151,17 +153,17 @@ class Relations:
 
     # tables and terms
 
-    def table(self, array: Array) -> Table:
+    def table(self, array: Array) -> DeviceTable:
         """Return the table of numbers, a row for each device or one for all."""
         array = np.asarray(array, np.int64)
         if len(array) > 1 and (array == array[:1]).all():
             array = array[:1]
         key = (array.shape[1], array.tobytes())
         if key not in self._tables:
-            self._tables[key] = Table(len(self._tables), array)
+            self._tables[key] = DeviceTable(len(self._tables), array)
         return self._tables[key]
 
-    def same(self, numbers: Sequence[int]) -> Table:
+    def same(self, numbers: Sequence[int]) -> DeviceTable:
         """Return the table of numbers that all devices have."""
         return self.table(np.asarray([list(numbers)], np.int64).reshape(1, len(numbers)))
 
@@ -173,21 +175,21 @@ class Relations:
             self._terms[full] = Term(len(self._terms), full, element_type, tuple(domain), **facts)
         return self._terms[full]
 
-    def parameter(self, number: int, element_type: str, dims: Sequence[int]) -> View:
+    def parameter(self, number: int, element_type: str, dims: Sequence[int]) -> TermView:
         """Return the view of a whole array that is given."""
         term = self.term(("parameter", number, tuple(dims)), element_type, [(0, n) for n in dims])
         return self.view(term, _unit(len(dims)), self.same((0,) * len(dims)), dims)
 
-    def unknown(self, key: Hashable, element_type: str, dims: Sequence[int]) -> View:
+    def unknown(self, key: Hashable, element_type: str, dims: Sequence[int]) -> TermView:
         """Return the view of an array of which only its name is known."""
         term = self.term(("unknown", key, tuple(dims)), element_type, [(0, n) for n in dims])
         return self.view(term, _unit(len(dims)), self.same((0,) * len(dims)), dims)
 
-    def count(self, element_type: str, rows: Sequence[int], offsets: Table, dims: Sequence[int]) -> View:
+    def count(self, element_type: str, rows: Sequence[int], offsets: DeviceTable, dims: Sequence[int]) -> TermView:
         """Return the view whose elements are whole numbers: an offset of each device's and multiples of indices."""
         return self.view(self.term(("count",), element_type, [(None, None)]), (tuple(rows),), offsets, dims)
 
-    def constant(self, element_type: str, value: Any, dims: Sequence[int] = ()) -> View:
+    def constant(self, element_type: str, value: Any, dims: Sequence[int] = ()) -> TermView:
         """Return the view of one number everywhere."""
         number = np.asarray(value)
         if DTYPES[element_type].is_integral and -2 ** 63 <= int(number) < 2 ** 63:
@@ -195,7 +197,7 @@ class Relations:
         term = self.term(("constant", number.tobytes()), element_type, value=number)
         return self.view(term, (), self.same(()), dims)
 
-    def literal(self, element_type: str, array: Array) -> View:
+    def literal(self, element_type: str, array: Array) -> TermView:
         """Return the view of an array that a module writes out."""
         if array.size and (array.ndim == 0 or (array.reshape(-1)[:1].tobytes() * array.size == array.tobytes())):
             return self.constant(element_type, array.reshape(-1)[0], array.shape)
@@ -203,7 +205,7 @@ class Relations:
                          array=array)
         return self.view(term, _unit(array.ndim), self.same((0,) * array.ndim), array.shape)
 
-    def view(self, term: Term, rows: Rows, offsets: Table, dims: Sequence[int]) -> View:
+    def view(self, term: Term, rows: Rows, offsets: DeviceTable, dims: Sequence[int]) -> TermView:
         """Return a view in its plain form: dimensions of one element have no part in the place that is read.
 
         Numbers that are looked up in an array of a module are those numbers, and of what was padded is left out what
@@ -212,7 +214,7 @@ class Relations:
         dims = tuple(dims)
         if 1 in dims:
             rows = tuple(tuple(0 if n == 1 else c for c, n in zip(row, dims, strict=True)) for row in rows)
-        made = View(term, rows, offsets, dims)
+        made = TermView(term, rows, offsets, dims)
         if term.array is not None and DTYPES[term.element_type].is_integral and not any(map(any, rows)):
             places = offsets.array
             if (places >= 0).all() and (places < term.array.shape).all():
@@ -220,7 +222,7 @@ class Relations:
                 return self.count(term.element_type, (0,) * len(dims), self.table(numbers[:, None]), dims)
         return self._unpadded(made) if term.kind == "pad" else made
 
-    def _unpadded(self, view: View) -> View:
+    def _unpadded(self, view: TermView) -> TermView:
         inner, windows = view.term.operands[0], view.term.key[2]
         low, high = self.reached(view)
         is_inside = is_outside = True
@@ -234,7 +236,7 @@ class Relations:
             return self.view(inner, view.rows, view.offsets, view.dims)
         return self.constant(view.element_type, view.term.value, view.dims) if is_outside else view
 
-    def reached(self, view: View) -> tuple[Array, Array]:
+    def reached(self, view: TermView) -> tuple[Array, Array]:
         """Return the least and the greatest place that each device reads, coordinate by coordinate."""
         low, high = view.offsets.array.copy(), view.offsets.array.copy()
         for t, row in enumerate(view.rows):
@@ -242,7 +244,7 @@ class Relations:
                 (low if coefficient < 0 else high)[:, t] += coefficient * max(n - 1, 0)
         return low, high
 
-    def number_of(self, view: View) -> Array | None:
+    def number_of(self, view: TermView) -> Array | None:
         """Return the number that a view is everywhere; None: it is none, or not known."""
         if view.term.value is not None and view.term.kind == "constant":
             return view.term.value
@@ -252,8 +254,8 @@ class Relations:
 
     # views of views
 
-    def moved(self, value: View | Pieces, matrix: Sequence[Sequence[int]], offsets: Array, dims: Sequence[int]
-              ) -> View | Pieces:
+    def moved(self, value: TermView | Pieces, matrix: Sequence[Sequence[int]], offsets: Array, dims: Sequence[int]
+              ) -> TermView | Pieces:
         """Return the array whose element i is that of another one at `matrix` times i plus offsets."""
         if isinstance(value, Pieces):
             return self.pieces([self._moved_piece(p, matrix, offsets, dims) for p in value.pieces], dims)
@@ -263,7 +265,8 @@ class Relations:
         shifts = np.asarray(offsets, np.int64).reshape(len(offsets), len(value.dims)) @ coefficients.T
         return self.view(value.term, rows, self.table(value.offsets.array + shifts), dims)
 
-    def _moved_piece(self, piece: Piece, matrix: Sequence[Sequence[int]], offsets: Array, dims: Sequence[int]) -> Piece:
+    def _moved_piece(self, piece: TermPiece, matrix: Sequence[Sequence[int]], offsets: Array, dims: Sequence[int]
+                     ) -> TermPiece:
         shifts = np.asarray(offsets, np.int64).reshape(len(offsets), len(piece.view.dims))
         count = max(len(shifts), len(piece.low.array), len(piece.high.array))
         low = np.zeros((count, len(sizes_of(dims))), np.int64)
@@ -281,23 +284,23 @@ class Relations:
             first, last = (-(-start // c), -(-stop // c)) if c > 0 else (stop // c + 1, start // c + 1)
             low[:, d], high[:, d] = np.maximum(low[:, d], first), np.minimum(high[:, d], last)
         view = self.moved(piece.view, matrix, offsets, dims)
-        assert isinstance(view, View)
-        return Piece(self.table(low), self.table(high), view)
+        assert isinstance(view, TermView)
+        return TermPiece(self.table(low), self.table(high), view)
 
-    def whole_piece(self, view: View) -> Piece:
+    def whole_piece(self, view: TermView) -> TermPiece:
         """Return a view as the one region that it is."""
         sizes = sizes_of(view.dims)
-        return Piece(self.same((0,) * len(sizes)), self.same(sizes), view)
+        return TermPiece(self.same((0,) * len(sizes)), self.same(sizes), view)
 
-    def pieces_of(self, value: View | Pieces) -> tuple[Piece, ...]:
+    def pieces_of(self, value: TermView | Pieces) -> tuple[TermPiece, ...]:
         """Return the regions of an array."""
         return value.pieces if isinstance(value, Pieces) else (self.whole_piece(value),)
 
-    def live(self, piece: Piece) -> Array:
+    def live(self, piece: TermPiece) -> Array:
         """Return for each device, or for all at once, whether a region has elements."""
         return np.asarray((piece.low.array < piece.high.array).all(axis=1))
 
-    def pieces(self, parts: Iterable[Piece], dims: Sequence[int]) -> View | Pieces:
+    def pieces(self, parts: Iterable[TermPiece], dims: Sequence[int]) -> TermView | Pieces:
         """Return the array of some regions, in as few as possible."""
         left = [p for p in parts if self.live(p).any()]
         is_merged = True
@@ -316,10 +319,10 @@ class Relations:
             return left[0].view
         return self._padded(left, dims) or Pieces(tuple(left), tuple(dims))
 
-    def _is_full(self, piece: Piece, dims: Sequence[int]) -> bool:
+    def _is_full(self, piece: TermPiece, dims: Sequence[int]) -> bool:
         return bool((piece.low.array <= 0).all() and (piece.high.array >= np.asarray(sizes_of(dims))).all())
 
-    def _merged(self, a: Piece, b: Piece) -> Piece | None:
+    def _merged(self, a: TermPiece, b: TermPiece) -> TermPiece | None:
         if a.view.term is not b.view.term:
             return None
         if a.view.rows != b.view.rows:
@@ -346,9 +349,10 @@ class Relations:
         pick = [np.where(both[:, None], f(x, y), np.where(has_a[:, None], x, y))
                 for f, x, y in ((np.minimum, low_a, low_b), (np.maximum, high_a, high_b))]
         offsets = self.table(np.where(has_a[:, None] | ~has_b[:, None], own, other))
-        return Piece(self.table(pick[0]), self.table(pick[1]), View(a.view.term, a.view.rows, offsets, a.view.dims))
+        view = TermView(a.view.term, a.view.rows, offsets, a.view.dims)
+        return TermPiece(self.table(pick[0]), self.table(pick[1]), view)
 
-    def _stepped(self, a: Piece, b: Piece, steps: Array) -> Rows | None:
+    def _stepped(self, a: TermPiece, b: TermPiece, steps: Array) -> Rows | None:
         """Return the coefficients by which a region of one index goes on to the next one's; None: none do."""
         sizes = [p.high.array - p.low.array for p in (a, b)]
         along = [k for k in range(len(a.view.dims)) if (b.low.array[:, k] == a.low.array[:, k] + 1).all()
@@ -358,16 +362,16 @@ class Relations:
         return tuple((*row[:along[0]], int(c), *row[along[0] + 1:])
                      for row, c in zip(a.view.rows, steps[0], strict=True))
 
-    def _with_rows(self, piece: Piece, rows: Rows) -> Piece | None:
+    def _with_rows(self, piece: TermPiece, rows: Rows) -> TermPiece | None:
         """Return a region with other coefficients for dimensions in which it has one index; None: it has more."""
         change = np.asarray(piece.view.rows, np.int64) - np.asarray(rows, np.int64)
         live = self.live(piece)
         if not ((piece.high.array - piece.low.array == 1) | ~change.any(axis=0))[live].all():
             return None
         offsets = self.table(piece.view.offsets.array + piece.low.array @ change.T)
-        return Piece(piece.low, piece.high, View(piece.view.term, rows, offsets, piece.view.dims))
+        return TermPiece(piece.low, piece.high, TermView(piece.view.term, rows, offsets, piece.view.dims))
 
-    def _padded(self, parts: Sequence[Piece], dims: Sequence[int]) -> View | None:
+    def _padded(self, parts: Sequence[TermPiece], dims: Sequence[int]) -> TermView | None:
         """Return the view of a padded term that some regions are: one of a term, and one number everywhere else."""
         inner = [p for p in parts if self.number_of(p.view) is None]
         numbers = {n.tobytes(): n for p in parts if (n := self.number_of(p.view)) is not None}
@@ -376,7 +380,7 @@ class Relations:
         (piece,), (fill,) = inner, numbers.values()
         return self.padded(piece.view, piece.low.array, piece.high.array, fill)
 
-    def padded(self, view: View, low: Array, high: Array, fill: Array) -> View | None:
+    def padded(self, view: TermView, low: Array, high: Array, fill: Array) -> TermView | None:
         """Return the view that is another one within a region, and a number outside; None: no padded term says it."""
         windows: list[Bounds] = [(None, None)] * len(view.rows)
         offsets = view.offsets.array
@@ -401,7 +405,7 @@ class Relations:
             return None
         return self._pad(view, tuple(windows), fill)
 
-    def _widened(self, view: View, t: int, window: Bounds, live: Array) -> Bounds:
+    def _widened(self, view: TermView, t: int, window: Bounds, live: Array) -> Bounds:
         """Return a window with the bounds of its term in place of missing ones, where nothing beyond them is read."""
         least, most = view.term.domain[t]
         low, high = (np.broadcast_arrays(r[:, t], live)[0][np.broadcast_arrays(r[:, t], live)[1]]
@@ -411,7 +415,7 @@ class Relations:
         return (least if window[0] is None and is_above else window[0],
                 most if window[1] is None and is_below else window[1])
 
-    def _is_region(self, view: View, windows: Sequence[Bounds], low: Array, high: Array) -> bool:
+    def _is_region(self, view: TermView, windows: Sequence[Bounds], low: Array, high: Array) -> bool:
         """Return True if the indices of a region are those whose places are within windows, on each device."""
         count = max(len(low), len(high), len(view.offsets.array))
         sizes = np.asarray(sizes_of(view.dims), np.int64)
@@ -435,7 +439,7 @@ class Relations:
         live = np.asarray((low < high).all(axis=1))
         return bool((own_live == live).all() and (own_low == low)[live].all() and (own_high == high)[live].all())
 
-    def _pad(self, view: View, windows: tuple[Bounds, ...], fill: Array) -> View:
+    def _pad(self, view: TermView, windows: tuple[Bounds, ...], fill: Array) -> TermView:
         term = view.term
         if term.kind == "pad" and term.value is not None and term.value.tobytes() == fill.tobytes():
             windows = tuple((_most(a[0], b[0], max), _most(a[1], b[1], min))
@@ -448,11 +452,11 @@ class Relations:
 
     # functions of several views
 
-    def each(self, function: Callable[[Sequence[View]], View | Pieces], values: Sequence[View | Pieces],
-             dims: Sequence[int]) -> View | Pieces:
+    def each(self, function: OfViews, values: Sequence[TermView | Pieces],
+             dims: Sequence[int]) -> TermView | Pieces:
         """Return the array of a function of elements at the same index, region by region."""
-        if 0 in dims and all(isinstance(v, View) for v in values):
-            return function([v for v in values if isinstance(v, View)])
+        if 0 in dims and all(isinstance(v, TermView) for v in values):
+            return function([v for v in values if isinstance(v, TermView)])
         found = []
         for parts in itertools.product(*map(self.pieces_of, values)):
             low = _joined([p.low.array for p in parts], np.maximum)
@@ -462,7 +466,7 @@ class Relations:
                 continue
             made = self._within(function, parts, live)
             if isinstance(made, Pieces):
-                if len(values) == sum(isinstance(v, View) for v in values):
+                if len(values) == sum(isinstance(v, TermView) for v in values):
                     return made
                 raise NotCarried("an operand is put together of parts of several values")
             found += self._of_classes(function, parts, made, low, high, live)
@@ -470,8 +474,7 @@ class Relations:
                 raise NotCarried(f"an array of more than {_MOST_PIECES} regions")
         return self.pieces(found, dims)
 
-    def _within(self, function: Callable[[Sequence[View]], View | Pieces], parts: Sequence[Piece], live: Array
-                ) -> View | Pieces:
+    def _within(self, function: OfViews, parts: Sequence[TermPiece], live: Array) -> TermView | Pieces:
         """Return a function of the views of regions, which devices without an element of them do not disturb."""
         own = function([p.view for p in parts])
         if live.all() or isinstance(own, Pieces):
@@ -479,13 +482,13 @@ class Relations:
         made = function([self.where(p.view, live) for p in parts])
         return own if isinstance(made, Pieces) or (own.term is made.term and own.rows == made.rows) else made
 
-    def _of_classes(self, function: Callable[[Sequence[View]], View | Pieces], parts: Sequence[Piece], made: View,
-                    low: Array, high: Array, live: Array) -> list[Piece]:
+    def _of_classes(self, function: OfViews, parts: Sequence[TermPiece], made: TermView, low: Array, high: Array,
+                    live: Array) -> list[TermPiece]:
         """Return a function of views as a region; as one for each class of devices where the whole program has those.
 
         Devices are of one class if the places that operands read differ by the same numbers.
         """
-        alone = [Piece(self.table(low), self.table(high), made)]
+        alone = [TermPiece(self.table(low), self.table(high), made)]
         if self.known_terms is None or made.term.number < self.known_terms:
             return alone
         views = [p.view for p in parts]
@@ -496,11 +499,11 @@ class Relations:
             view = next((v for v in self._forms(function, views, mask, low, single) if v is not None), None)
             if view is None:
                 return alone
-            found.append(Piece(self.table(np.where(mask[:, None], low, 0)),
+            found.append(TermPiece(self.table(np.where(mask[:, None], low, 0)),
                                self.table(np.where(mask[:, None], high, 0)), view))
         return found or alone
 
-    def _classes(self, views: Sequence[View], live: Array, low: Array, single: Sequence[int]) -> list[Array]:
+    def _classes(self, views: Sequence[TermView], live: Array, low: Array, single: Sequence[int]) -> list[Array]:
         """Return the classes of devices, as masks; none if there are more than a few."""
         alive, places = np.broadcast_to(live, self.devices), list[tuple[tuple[int, ...], Array]]()
         for view in views:
@@ -518,18 +521,18 @@ class Relations:
                     return [alive & (numbers == k) for k in kinds]
         return [alive]
 
-    def _at(self, view: View, low: Array, single: Sequence[int]) -> Array:
+    def _at(self, view: TermView, low: Array, single: Sequence[int]) -> Array:
         """Return the places that are read where dimensions of one index have that index, and the others 0."""
         rows = np.asarray(view.rows, np.int64).reshape(len(view.rows), len(view.dims))[:, list(single)]
         return np.asarray(view.offsets.array + low[:, list(single)] @ rows.T)
 
-    def _forms(self, function: Callable[[Sequence[View]], View | Pieces], views: Sequence[View], mask: Array,
-               low: Array, single: Sequence[int]) -> Iterator[View | None]:
+    def _forms(self, function: OfViews, views: Sequence[TermView], mask: Array, low: Array, single: Sequence[int]
+               ) -> Iterator[TermView | None]:
         """Yield what the whole program has of a function of views: with coefficients of dimensions of one index as
         they are, as those of another view, and with none."""
-        def known(given: Sequence[View]) -> View | None:
+        def known(given: Sequence[TermView]) -> TermView | None:
             made = function([self.where(v, mask) for v in given])
-            return made if isinstance(made, View) and made.term.number < (self.known_terms or 0) else None
+            return made if isinstance(made, TermView) and made.term.number < (self.known_terms or 0) else None
 
         yield known(views)
         if not single:
@@ -542,20 +545,20 @@ class Relations:
                 bare = [tuple(c for k, c in enumerate(row) if k not in single) for row in view.rows]
                 zeros = [tuple(0 if k in single else c for k, c in enumerate(row)) for row in view.rows]
                 own = [rows.get(b, z) if is_alike else z for b, z in zip(bare, zeros, strict=True)]
-                plain = View(view.term, tuple(own), self.same((0,) * len(own)), view.dims)
+                plain = TermView(view.term, tuple(own), self.same((0,) * len(own)), view.dims)
                 offsets = self._at(view, low, single) - self._at(plain, low, single)
-                changed.append(View(view.term, tuple(own), self.table(offsets), view.dims))
+                changed.append(TermView(view.term, tuple(own), self.table(offsets), view.dims))
             yield known(changed)
 
-    def where(self, view: View, live: Array) -> View:
+    def where(self, view: TermView, live: Array) -> TermView:
         """Return a view whose offsets on devices that do not read it are those of one that does."""
         if view.offsets.is_same or len(live) == 1:
             return view
         offsets = np.where(live[:, None], view.offsets.array, view.offsets.array[np.argmax(live)])
-        return View(view.term, view.rows, self.table(offsets), view.dims)
+        return TermView(view.term, view.rows, self.table(offsets), view.dims)
 
     def combined(self, label: Hashable, element_type: str, operands: Sequence[Read], dims: Sequence[int],
-                 own: Sequence[int] = (), **facts: Any) -> View:
+                 own: Sequence[int] = (), **facts: Any) -> TermView:
         """Return the view of a function of what operands read at the same index of `dims`; `own` dimensions follow.
 
         Raises NotCarried where a place that an operand reads for itself depends on the device.
@@ -579,7 +582,7 @@ class Relations:
         table = offsets if not own else self.table(np.pad(offsets.array, ((0, 0), (0, len(own)))))
         return self.view(term, all_rows, table, (*dims, *own))
 
-    def reads_of(self, view: View) -> list[Read]:
+    def reads_of(self, view: TermView) -> list[Read]:
         """Return what a function reads, of the view of one whose result has no dimensions of its own."""
         found = []
         for term, (_, spec) in zip(view.term.operands, view.term.key[2], strict=True):
@@ -588,10 +591,11 @@ class Relations:
             offsets = [factor * view.offsets.array[:, q] + constant if q >= 0
                        else np.full(len(view.offsets.array), constant, np.int64) for q, factor, constant, _ in spec]
             table = np.stack(offsets, 1) if offsets else np.zeros((1, 0), np.int64)
-            found.append(Read(View(term, rows, self.table(table), view.dims), tuple(inner for _, _, _, inner in spec)))
+            moved = TermView(term, rows, self.table(table), view.dims)
+            found.append(Read(moved, tuple(inner for _, _, _, inner in spec)))
         return found
 
-    def _places(self, operands: Sequence[Read], rank: int) -> tuple[Rows, Table, tuple[tuple[Any, ...], ...]]:
+    def _places(self, operands: Sequence[Read], rank: int) -> tuple[Rows, DeviceTable, tuple[tuple[Any, ...], ...]]:
         """Return coordinates for what operands read, and each operand's coordinates in terms of them."""
         rows: list[tuple[int, ...]] = []
         columns: list[Array] = []
@@ -625,19 +629,19 @@ class Relations:
 
     # folds
 
-    def folded(self, kind: Kind, view: View, over: Sequence[int], is_idempotent: bool) -> View:
+    def folded(self, kind: Kind, view: TermView, over: Sequence[int], is_idempotent: bool) -> TermView:
         """Return the fold of a view over some of its dimensions by an operation, the order of which is open."""
         if (apart := self.factor_of(kind, view)) is not None:
             return self.times(kind, apart[0], self.folded(kind, apart[1], over, is_idempotent))
         kept = [k for k in range(len(view.dims)) if k not in over]
-        made = View(view.term, tuple(tuple(row[k] for k in kept) for row in view.rows), view.offsets,
+        made = TermView(view.term, tuple(tuple(row[k] for k in kept) for row in view.rows), view.offsets,
                     tuple(view.dims[k] for k in kept))
         for k in over:
             direction = tuple(row[k] for row in view.rows)
             made = self.summed(kind, made, direction, ((0, view.dims[k]),), is_idempotent)
         return self.trimmed(made)
 
-    def factor_of(self, kind: Kind, view: View) -> tuple[View, View] | None:
+    def factor_of(self, kind: Kind, view: TermView) -> tuple[TermView, TermView] | None:
         """Return a number and a value of whose products a sum is that number's product with a sum, whose order is open
         as well; None: they are no such products."""
         term = view.term
@@ -650,14 +654,14 @@ class Relations:
                 return number, value
         return None
 
-    def times(self, kind: Kind, number: View, value: View) -> View:
+    def times(self, kind: Kind, number: TermView, value: TermView) -> TermView:
         """Return the product of a number and a value, in another order than it was computed."""
         self.is_reordered = True
-        both = sorted((value, View(number.term, (), self.same(()), value.dims)), key=lambda v: v.term.number)
+        both = sorted((value, TermView(number.term, (), self.same(()), value.dims)), key=lambda v: v.term.number)
         return self.combined(_product(kind), kind[1], list(map(Read, both)), value.dims)
 
-    def summed(self, kind: Kind, view: View, direction: tuple[int, ...], positions: Intervals,
-               is_idempotent: bool, *, is_across: bool = False) -> View:
+    def summed(self, kind: Kind, view: TermView, direction: tuple[int, ...], positions: Intervals,
+               is_idempotent: bool, *, is_across: bool = False) -> TermView:
         """Return the fold of a view's term at positions along a direction, in units of it, from each place on."""
         count = sum(b - a for a, b in positions)
         if count == 0:
@@ -676,13 +680,13 @@ class Relations:
             else _intervals([p * scale for a, b in positions for p in range(a, b)], False)
         least = scaled[0][0]
         unit = tuple(c // scale for c in direction)
-        moved = View(view.term, view.rows, self.table(view.offsets.array + np.asarray(unit, np.int64) * least),
+        moved = TermView(view.term, view.rows, self.table(view.offsets.array + np.asarray(unit, np.int64) * least),
                      view.dims)
         return self._fold(kind, moved, {unit: tuple((a - least, b - least) for a, b in scaled)}, 1, is_across,
                           is_idempotent)
 
-    def _fold(self, kind: Kind, view: View, pattern: dict[tuple[int, ...], Intervals], times: int,
-              is_across: bool, is_idempotent: bool = False) -> View:
+    def _fold(self, kind: Kind, view: TermView, pattern: dict[tuple[int, ...], Intervals], times: int,
+              is_across: bool, is_idempotent: bool = False) -> TermView:
         term, patterns = view.term, dict(pattern)
         if term.kind == "fold" and term.key[1] == kind:
             inner = dict(term.key[3])
@@ -698,9 +702,9 @@ class Relations:
             (None, None) if any(d[t] for d in patterns) else bounds for t, bounds in enumerate(term.domain)]
         made = self.term(("fold", kind, term.number, tuple(sorted(patterns.items())), times), view.element_type, domain,
                          operands=(term,))
-        return View(made, view.rows, view.offsets, view.dims)
+        return TermView(made, view.rows, view.offsets, view.dims)
 
-    def trimmed(self, view: View) -> View:
+    def trimmed(self, view: TermView) -> TermView:
         """Return a fold without the neutral elements that its term was padded with, where its place is known."""
         term = view.term
         if term.kind != "fold" or term.operands[0].kind != "pad":
@@ -725,7 +729,7 @@ class Relations:
             offsets[:, t] = within[0][0]
             patterns[unit] = tuple((a - within[0][0], b - within[0][0]) for a, b in within)
             windows[t] = (None, None)
-        body = View(pad.operands[0], view.rows, self.table(offsets), view.dims)
+        body = TermView(pad.operands[0], view.rows, self.table(offsets), view.dims)
         if any(w != (None, None) for w in windows):
             body = self._pad(body, tuple(windows), pad.value)
         for direction, positions in patterns.items():
