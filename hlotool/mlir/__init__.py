@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from hlotool.mlir.bytecode_writer import write_bytecode
     from hlotool.mlir.codes import NESTED, TOO_NEW
     from hlotool.mlir.defined_attributes import fields_of_attribute, is_known, make_operation
+    from hlotool.mlir.narrow_integers import with_signs, without_signs
     from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
     from hlotool.mlir.plain_bytecode import write_plain_bytecode
     from hlotool.mlir.print_floats import float_bits, float_text, float_value, float_width
@@ -106,7 +107,7 @@ __all__ = [
     "make_operation", "place_text", "read_attribute", "read_bytecode", "read_location", "read_producer",
     "read_program", "read_recovering", "read_stablehlo_artifact", "read_stablehlo_bytecode", "read_type", "read_vhlo",
     "requirements", "short_text", "stored_bytes", "structural_mistakes", "value_text", "version_of", "version_text",
-    "walk", "words_of", "write_bytecode", "write_plain_bytecode",
+    "walk", "with_signs", "without_signs", "words_of", "write_bytecode", "write_plain_bytecode",
     "write_stablehlo_artifact",
 ]
 
@@ -133,6 +134,7 @@ __getattr__ = lazily(__name__, {
     "program_structure": ("structural_mistakes",),
     "stablehlo_codec": ("read_stablehlo_bytecode",),
     "text_program": ("read_attribute", "read_location", "read_program", "read_recovering", "read_type"),
+    "narrow_integers": ("with_signs", "without_signs"),
     "print_values": ("dense_numbers", "stored_bytes", "value_text"),
     "vhlo_codec": ("Version", "words_of"),
     "vhlo_operations": ("version_of", "version_text"),

@@ -9,6 +9,7 @@ from typing import Any
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir import codes
 from hlotool.mlir.byte_cursor import DamagedError
+from hlotool.mlir.narrow_integers import with_signs, without_signs
 from hlotool.mlir.print_values import stored_bytes
 from hlotool.mlir.value_codec import (
     ATTRIBUTE,
@@ -85,7 +86,7 @@ def dense_attribute(type: Any, data: bytes) -> mlir.DenseAttribute:
     first = data[:width]
     if len(data) > width and data[width:2 * width] == first and data == first * count:
         data = first
-    return mlir.DenseAttribute(type, data)
+    return mlir.DenseAttribute(type, with_signs(data, type.element))
 
 
 def _dense(type: Any, data: bytes) -> mlir.DenseAttribute:
@@ -94,8 +95,9 @@ def _dense(type: Any, data: bytes) -> mlir.DenseAttribute:
 
 
 def _dense_fields(value: mlir.DenseAttribute) -> Sequence[Any]:
-    is_packed = value.type.element == I1  # type: ignore[union-attr]
-    return value.type, packed(value.data, element_count(value.type)) if is_packed else value.data
+    element = value.type.element  # type: ignore[union-attr]
+    data = packed(value.data, element_count(value.type)) if element == I1 else without_signs(value.data, element)
+    return value.type, data
 
 
 def _dense_array(element: Any, size: int, data: bytes) -> mlir.DenseArrayAttribute:

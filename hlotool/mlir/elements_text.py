@@ -12,6 +12,7 @@ from typing import Any
 
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.codes import BAD_ELEMENTS, BAD_NUMBER
+from hlotool.mlir.narrow_integers import with_signs
 from hlotool.mlir.print_floats import float_bits, float_width
 from hlotool.mlir.print_values import stored_bytes
 from hlotool.mlir.text_error import TextError
@@ -53,7 +54,7 @@ def dense_of(text: str, type: Any, at: int, type_at: int) -> Any:
     if '"' in text:
         first = _STRING.search(text)
         if first is not None and first[0] == text.strip() and first[1].startswith("0x") and width:
-            return mlir.DenseAttribute(type, _from_hex(first[1][2:], type, width, at))
+            return mlir.DenseAttribute(type, with_signs(_from_hex(first[1][2:], type, width, at), element))
         return mlir.DenseStringsAttribute(type, _strings(text, type, at))
     if not width:
         raise TextError(BAD_ELEMENTS, "elements of this type are no numbers", type_at, type_at + 1)
@@ -62,7 +63,8 @@ def dense_of(text: str, type: Any, at: int, type_at: int) -> Any:
         if count:
             raise TextError(BAD_ELEMENTS, f"there are no elements, and the type has {count}", at, at + 1)
         return mlir.DenseAttribute(type, b"")
-    return mlir.DenseAttribute(type, _splat(_data(_pieces(text, type, count, at), element, at, text), width))
+    data = _data(_pieces(text, type, count, at), element, at, text)
+    return mlir.DenseAttribute(type, _splat(with_signs(data, element), width))
 
 
 def _pieces(text: str, type: Any, count: int, at: int) -> list[str]:

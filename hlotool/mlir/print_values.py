@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hlotool.mlir import builtin_values as mlir
+from hlotool.mlir.narrow_integers import without_signs
 from hlotool.mlir.print_floats import float_text, float_width
 
 #: so many elements are listed; more are written as their bytes
@@ -112,7 +113,7 @@ class _ValueWriter:
         element = value.type.element  # type: ignore[union-attr]
         count = _number_of_stored(value)
         if count > _MOST_LISTED:
-            return f'"0x{value.data.hex().upper()}"'
+            return f'"0x{without_signs(value.data, element).hex().upper()}"'
         texts = list(element_texts(element, _numbers(value.data, element)))
         if count == 1:
             return texts[0]

@@ -14,6 +14,7 @@ from typing import Any
 from hlotool.diagnostics import HloError
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.builtin_codec import I1
+from hlotool.mlir.narrow_integers import without_signs
 from hlotool.mlir.operations import Operation, walk
 from hlotool.mlir.print_floats import float_bits
 from hlotool.mlir.print_values import value_text
@@ -201,7 +202,8 @@ class VhloForm(ValueConversion):
         raise UnfitError("an attribute has no form in VHLO")
 
     def dense(self, value: mlir.DenseAttribute) -> Any:
-        return _attribute("tensor_v1", type=self.type(value.type), data=value.data)
+        data = without_signs(value.data, value.type.element)  # type: ignore[union-attr]
+        return _attribute("tensor_v1", type=self.type(value.type), data=data)
 
     def integer(self, value: mlir.IntegerAttribute) -> Any:
         if value.type == I1:

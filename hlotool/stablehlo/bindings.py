@@ -136,8 +136,8 @@ class _BindingsWriter:
             case mlir.ArrayAttribute(members):
                 return self._ir.ArrayAttr.get([self.attribute(inner) for inner in members])
             case mlir.DenseAttribute(mlir.TensorType(shape, element), data) if data and shape is not None:
-                return self._ir.DenseElementsAttr.get(np.frombuffer(data, _numbers(element)), type=self.type(element),
-                                                      shape=list(shape))
+                numbers = np.frombuffer(mlir.without_signs(data, element), _numbers(element))
+                return self._ir.DenseElementsAttr.get(numbers, type=self.type(element), shape=list(shape))
         return self._ir.Attribute.parse(mlir.value_text(value))
 
     def location(self, value: mlir.Location) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from hlotool import mlir
 from hlotool.ir import Literal, Shape
 from hlotool.ir.arrays import np
-from hlotool.mlir import dense_numbers, stored_bytes
+from hlotool.mlir import dense_numbers, stored_bytes, with_signs
 from hlotool.stablehlo.types import element_type
 from hlotool.text import literal_of_bits
 
@@ -46,7 +46,8 @@ def _attribute(array: Any, shape: Shape) -> mlir.DenseAttribute:
     # Compared as bytes: NaN equals itself, the two zeros differ.
     if array.size > 1 and bool((raw == raw[0]).all()):
         raw = raw[:1]
-    return mlir.DenseAttribute(mlir.TensorType(shape.dims, element_type(shape.element_type)), raw.tobytes())
+    element = element_type(shape.element_type)
+    return mlir.DenseAttribute(mlir.TensorType(shape.dims, element), with_signs(raw.tobytes(), element))
 
 
 #: elements up to which a literal is made of their texts
