@@ -13,16 +13,18 @@ if the module sends them into another branch. Exit code 0: nobody waits; 1: devi
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hlotool.cli.console import complain, report
+from hlotool.cli.console import report
 from hlotool.cli.inputs import load
 from hlotool.cli.report_format import add_format, print_json
-from hlotool.diagnostics import Diagnostic, HloError, Note, visible
+from hlotool.diagnostics import Diagnostic, HloError, Note
 from hlotool.ir import Source
+from hlotool.text.input_files import bytes_of, read_stream, uncompressed
 
 if TYPE_CHECKING:
     from hlotool.cli.hang_record import StuckRecord
@@ -35,7 +37,7 @@ _MOST = 5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("logs", metavar="LOG", nargs="+", help="what processes wrote to standard error: a file for "
-                                                               "each host, or one for all")
+                                                               "each host, or one for all; - is standard input")
     parser.add_argument("--dumps", metavar="PATH", nargs="+", default=[], help="modules that ran, or folders of them")
     add_format(parser, "hlotool.cli.hang_record:HangReport")
 
@@ -43,13 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from hlotool.distributed import merged_logs, read_watchdog_log, stuck_instructions
 
-    logs = []
-    for path in args.logs:
-        try:
-            logs.append(read_watchdog_log(Path(path).read_text("utf-8", errors="replace")))
-        except OSError as error:
-            complain(f"hlotool hang: {visible(path)}: {error.strerror}")
-            return 2
+    try:
+        logs = [read_watchdog_log(_log(path)) for path in args.logs]
+    except HloError as error:
+        return max(2, report(error.diagnostics))
     sources: dict[str, Source] = {}
     modules, problems = _modules(args.dumps, sources)
     found, records = list[Diagnostic](problems), list["StuckRecord"]()
@@ -65,6 +64,12 @@ def run(args: argparse.Namespace) -> int:
         return 2 if problems else bool(records)
     report(found, sources)
     return 2 if problems else bool(records)
+
+
+def _log(path: str) -> str:
+    """Return the text of a log, compressed or not; `-` is standard input. Raises HloError."""
+    data = read_stream(sys.stdin.buffer, "<stdin>") if path == "-" else bytes_of(Path(path))
+    return uncompressed(data, path).decode("utf-8", "replace")
 
 
 def _modules(paths: list[str], sources: dict[str, Source]) -> tuple[list[HloModule], list[Diagnostic]]:

@@ -352,4 +352,4 @@ def test_a_module_that_cannot_be_compared_counts_nothing(tmp_path: pathlib.Path,
     assert record["verdict"] == "none" and record["kind"] == "failed"
     assert record["arguments"] == {"sets": 0, "planned": 0, "left_out": 0, "enumerated": 0, "kinds": []}
     assert record["coverage"] == {"elements": 0, "undecided": 0, "choices": 0, "covered": 0, "untaken": [], "loops": {},
-                                  "not_run": [], "vacuous": []}
+                                  "handed_out": [], "not_run": [], "vacuous": []}
