@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import re
+import threading
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypeAlias
 
@@ -63,7 +64,10 @@ class Descent:
         self._grammar: Grammar = grammar(grammar_name)
         self._builder = builder
         self._blank = blank_of(grammar_name)
+        #: readers, those that are being made among them, and those that need no other
         self._readers: dict[str, Reader] = {}
+        self._made: dict[str, Reader] = {}
+        self._making, self._depth = threading.RLock(), 0
         self._firsts: dict[tuple[str, int], str] = {}
 
     def rule(self, name: str) -> Reader:
@@ -71,11 +75,21 @@ class Descent:
         own = self._builder.READERS.get(name)
         if own is not None:
             return own
-        if name not in self._readers:
-            # a rule may hold itself, and then its reader is asked for before it is made
-            self._readers[name] = self._later(name)
-            self._readers[name] = self._rule(name)
-        return self._readers[name]
+        return self._made.get(name) or self._make(name)
+
+    def _make(self, name: str) -> Reader:
+        """Make the reader of a rule with all that it needs, before another thread sees one of them."""
+        with self._making:
+            if name not in self._readers:
+                self._depth += 1
+                # a rule may hold itself, and then its reader is asked for before it is made
+                self._readers[name] = self._later(name)
+                self._readers[name] = self._rule(name)
+                self._depth -= 1
+            found = self._readers[name]
+            if not self._depth:
+                self._made.update(self._readers)
+        return found
 
     def _later(self, name: str) -> Reader:
         def read(text: str, at: int, out: list[Any], builder: Any) -> int:

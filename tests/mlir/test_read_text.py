@@ -12,6 +12,7 @@ import pytest
 
 from hlotool import mlir
 from hlotool.diagnostics import HloError
+from hlotool.grammars import Descent
 from hlotool.ir import Source
 from hlotool.mlir import generic_text, read_program, read_recovering
 
@@ -291,3 +292,27 @@ def test_threads_that_read_at_once_do_not_take_each_others_room() -> None:
         sys.setswitchinterval(before[1])
     assert found == [0] * 16
     assert sys.getrecursionlimit() == before[0]
+
+
+def test_rules_that_are_being_made_are_seen_by_no_other_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that asks for itself stood in for one that was being made, and called itself for ever."""
+    from hlotool.mlir import text_program
+
+    text_program._rules.cache_clear()
+    made, other = Descent._token, list[threading.Thread]()
+    found: list[int] = []
+
+    def read() -> None:
+        found.append(len(read_recovering(Source('"a.b"() ({ "a.c"() : () -> i32 }) : () -> ()'))[1]))
+
+    def paused(descent: Descent, token: object) -> object:
+        if not other:
+            other.append(threading.Thread(target=read))
+            other[0].start()
+            other[0].join(0.5)
+        return made(descent, token)
+
+    monkeypatch.setattr(Descent, "_token", paused)
+    read()
+    other[0].join()
+    assert found == [0, 0]

@@ -65,7 +65,9 @@ class MlirNames:
         values = set(binding.values)
         starts = {binding.operation.start, *self._label_start(binding),
                   *(o.start for o in self.operations if not values.isdisjoint(o.operands))}
-        return [o for start in sorted(starts) for o in self._own(start) if o.item is binding]
+        # By place: two threads that ask at once may each have made their bindings.
+        return [o for start in sorted(starts) for o in self._own(start)
+                if isinstance(o.item, Binding) and o.item.start == binding.start]
 
     def definition(self, found: Occurrence) -> Occurrence | None:
         """Return the occurrence that defines what is named at one place."""
