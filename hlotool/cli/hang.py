@@ -58,10 +58,9 @@ def run(args: argparse.Namespace) -> int:
         found.append(_diagnostic(stuck, places, args.logs[0]))
     if args.format == "json":
         print_json(records)
+        found = problems
     elif not records:
         print("no watchdog tells of devices that wait")
-    if args.format == "json":
-        return 2 if problems else bool(records)
     report(found, sources)
     return 2 if problems else bool(records)
 
@@ -120,7 +119,7 @@ def _headline(stuck: StuckCollective, place: StuckInstruction | None) -> str:
         what += f" (channel {stuck.number})"
     if stuck.is_complete:
         return f"{what}: all {stuck.expected} have come after {stuck.seconds} s, and the operation itself does not end"
-    missing = stuck.missing or (_elsewhere(stuck, place) if place is not None else ())
+    missing = _missing(stuck, place)
     is_known = stuck.expected is not None and stuck.expected >= stuck.arrived
     count = f"{stuck.arrived} of {stuck.expected}" if is_known else f"{stuck.arrived}"
     said = f"{what}: {count} wait for {stuck.seconds} s"
@@ -128,8 +127,10 @@ def _headline(stuck: StuckCollective, place: StuckInstruction | None) -> str:
         f"{said}; the log does not tell who is missing")
 
 
-def _elsewhere(stuck: StuckCollective, place: StuckInstruction) -> tuple[int, ...]:
-    """The devices that a module sends elsewhere, if they are as many as the log misses."""
+def _missing(stuck: StuckCollective, place: StuckInstruction | None) -> tuple[int, ...]:
+    """The devices that the log misses, else those that a module sends elsewhere, if they are as many."""
+    if stuck.missing or place is None:
+        return stuck.missing
     is_right = stuck.expected is None or len(place.elsewhere) == stuck.expected - stuck.arrived
     return place.elsewhere if is_right else ()
 
@@ -153,7 +154,7 @@ def _record(stuck: StuckCollective, places: list[StuckInstruction]) -> StuckReco
     return {"name": stuck.name, "opcode": stuck.opcode, "number": stuck.number, "is_channel": stuck.is_channel,
             "devices": list(stuck.devices), "expected": stuck.expected, "arrived": stuck.arrived,
             "here": sorted(stuck.here),
-            "missing": list(stuck.missing or (_elsewhere(stuck, places[0]) if places else ())),
+            "missing": list(_missing(stuck, places[0] if places else None)),
             "seconds": stuck.seconds, "lines": stuck.lines,
             "instructions": [{"module": p.module.name, "instruction": p.instruction.name,
                               "opcode": p.instruction.opcode, "source": line_of(p.module, p.instruction),

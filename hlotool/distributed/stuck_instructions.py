@@ -16,7 +16,7 @@ from hlotool.execution import Program
 from hlotool.ir import HloComputation, HloInstruction, HloModule, UnlistedDevicesError
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import device_groups, device_pairs, flow_of
-from hlotool.ops.relations import NotCarried, Relations, TermView
+from hlotool.ops.relations import NotCarried, Relations, TermView, Value
 from hlotool.process import work_time
 
 #: seconds of work for the branches of one module
@@ -105,12 +105,12 @@ def _ways(module: HloModule, instruction: HloInstruction) -> Iterator[tuple[HloI
         at = parents.get(caller)
 
 
-def _numbers(relations: Relations, value: object, branches: int) -> Array | None:
+def _numbers(relations: Relations, value: Value | None, branches: int) -> Array | None:
     """Return which branch each device takes; None: it does not follow from the device alone."""
     if value is None or isinstance(value, tuple):
         return None
     found = np.full(relations.devices, -1, np.int64)
-    for piece in relations.pieces_of(value):  # type: ignore[arg-type]
+    for piece in relations.pieces_of(value):
         number = relations.number_of(piece.view)
         own = _own(piece.view) if number is None else np.asarray([int(number)])
         if own is None:

@@ -35,11 +35,6 @@ _WATCHDOG = re.compile(r"\[Rank (\d+)\] Watchdog caught collective operation tim
 _RANKS = re.compile(r"\[([\d, ]+)\] (?:finished collective #\d+, but didn't join collective #(\d+)"
                     r"|(joined but didn't finish) collective #(\d+))")
 _NEVER = re.compile(r"ranks \[([\d, ]+)\] are the lagging ranks")
-#: kinds of PyTorch's operations
-_OF_TORCH = {"ALLREDUCE": "all-reduce", "ALLREDUCE_COALESCED": "all-reduce", "ALLGATHER": "all-gather",
-             "_ALLGATHER_BASE": "all-gather", "ALLGATHER_COALESCED": "all-gather", "REDUCE_SCATTER": "reduce-scatter",
-             "_REDUCE_SCATTER_BASE": "reduce-scatter", "ALLTOALL": "all-to-all", "ALLTOALL_BASE": "all-to-all",
-             "BROADCAST": "collective-broadcast"}
 
 
 @dataclass
@@ -183,7 +178,7 @@ def _of_torch(found: dict[str, StuckCollective], line: str) -> list[StuckCollect
     if (watchdog := _WATCHDOG.search(line)) is not None and "terminated with exception" not in line:
         rank, number, kind, inner, _, limit = watchdog.groups()
         name = f"#{number} {kind}" + (f" of {inner} elements" if inner else "")
-        stuck = found.setdefault(name, StuckCollective(name, _OF_TORCH.get(kind, ""), int(number)))
+        stuck = found.setdefault(name, StuckCollective(name, _kind(f"collective {kind}"), int(number)))
         stuck.sizes = (int(inner),) if inner else ()
         stuck.here.add(int(rank))
         stuck.arrived = len(stuck.here)

@@ -31,7 +31,7 @@ def _rewritten(dice: random.Random, plan: Plan) -> Subject | None:
 
 
 def _sharded(dice: random.Random, plan: Plan) -> Subject | None:
-    """What another generator draws, with shardings. Rules are left to their own generator, which needs no devices."""
+    """Draw shardings of what another generator draws; rules are left to their own, which needs no devices."""
     others = [g for g in plan.generators if g in ("operation", "composed", "dump")] or ["operation", "composed"]
     first = GENERATORS[dice.choice(others)](dice, plan)
     return sharded(first, dice) if first is not None else None

@@ -1,4 +1,4 @@
-"""What rules that carry relations (relation_rules.py) ask of values and operations, and put values together by."""
+"""Questions of rules that carry relations (relation_rules.py) to values and operations, and values put together."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def split_read(view: TermView, inner: Sequence[int]) -> Read:
     """Return a read of an operand that has some of its dimensions for itself."""
     rest = [d for d in range(len(view.dims)) if d not in inner]
     return Read(TermView(view.term, tuple(tuple(row[d] for d in rest) for row in view.rows), view.offsets,
-                     tuple(view.dims[d] for d in rest)), tuple(tuple(row[d] for d in inner) for row in view.rows))
+                         tuple(view.dims[d] for d in rest)), tuple(tuple(row[d] for d in inner) for row in view.rows))
 
 
 def in_order(relations: Relations, view: TermView, dims: Sequence[int]) -> TermView:

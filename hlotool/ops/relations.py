@@ -452,8 +452,7 @@ class Relations:
 
     # functions of several views
 
-    def each(self, function: OfViews, values: Sequence[TermView | Pieces],
-             dims: Sequence[int]) -> TermView | Pieces:
+    def each(self, function: OfViews, values: Sequence[TermView | Pieces], dims: Sequence[int]) -> TermView | Pieces:
         """Return the array of a function of elements at the same index, region by region."""
         if 0 in dims and all(isinstance(v, TermView) for v in values):
             return function([v for v in values if isinstance(v, TermView)])
@@ -500,7 +499,7 @@ class Relations:
             if view is None:
                 return alone
             found.append(TermPiece(self.table(np.where(mask[:, None], low, 0)),
-                               self.table(np.where(mask[:, None], high, 0)), view))
+                                   self.table(np.where(mask[:, None], high, 0)), view))
         return found or alone
 
     def _classes(self, views: Sequence[TermView], live: Array, low: Array, single: Sequence[int]) -> list[Array]:

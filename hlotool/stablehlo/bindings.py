@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 from hlotool import mlir
 from hlotool.diagnostics import HloError
@@ -209,110 +209,8 @@ def from_bindings(module: Any) -> mlir.Operation:
     with contextlib.suppress(HloError, ValueError):
         module.operation.write_bytecode(written, desired_version=_NAMED)
         return mlir.read_stablehlo_bytecode(written.getvalue()).program
-    try:
-        return _BindingsReader().program(module)
-    except TypeError:  # of attributes that the bindings have no class for: constants of complex numbers
-        return mlir.read_program(module.operation.get_asm(enable_debug_info=True, print_generic_op_form=True))
-
-
-class _BindingsReader:
-    """The operations of one program of the bindings in our own representation."""
-
-    def __init__(self) -> None:
-        from jax.extend.mlir import ir
-
-        self._ir = ir
-        self._values: dict[Any, mlir.SsaValue] = {}
-        self._blocks: dict[Any, mlir.Block] = {}
-        self._known: dict[Any, Any] = {}
-        self._places: dict[Any, Any] = {}
-        #: bindings before jaxlib 0.10.1 have no classes of locations
-        self._has_kinds = hasattr(ir, "NameLoc")
-
-    def program(self, module: Any) -> mlir.Operation:
-        """Read all of a module."""
-        found: list[mlir.Operation] = []
-        waiting: list[Iterator[Any]] = [self._operation(module.operation, found)]
-        while waiting:  # regions are nested deeper than Python's stack may be
-            inner = next(waiting[-1], None)
-            if inner is None:
-                waiting.pop()
-            else:
-                waiting.append(inner)
-        return found[0]
-
-    def _operation(self, source: Any, out: list[mlir.Operation]) -> Iterator[Iterator[Any]]:
-        values = self._values
-        made = mlir.make_operation(
-            source.name, [values[o] for o in source.operands], [self.type(r.type) for r in source.results],
-            {name: self.attribute(value) for name, value in attributes_of(source).items()},
-            location=self.location(source.location), regions=[mlir.Region() for _ in source.regions])
-        made.successors = [self._blocks[b] for b in source.successors]
-        values.update(zip(source.results, made.results, strict=True))
-        out.append(made)
-        for region, target in zip(source.regions, made.regions, strict=True):
-            yield self._region(region, target)
-
-    def _region(self, source: Any, target: mlir.Region) -> Iterator[Iterator[Any]]:
-        for block in source.blocks:
-            made = self._blocks[block] = mlir.Block()
-            target.blocks.append(made)
-            for argument in block.arguments:
-                self._values[argument] = made.add_argument(self.type(argument.type), self.location(argument.location))
-        for block, made in zip(source.blocks, target.blocks, strict=True):
-            for view in block.operations:
-                yield self._operation(view.operation, made.operations)
-
-    def type(self, source: Any) -> mlir.AnyType:
-        """Return a type, remembered."""
-        found = self._known.get(source)
-        if found is None:
-            found = self._known[source] = mlir.read_type(str(source))
-        return cast("mlir.AnyType", found)
-
-    def attribute(self, source: Any) -> mlir.AnyAttribute:
-        """Return an attribute, remembered."""
-        found = self._known.get(source)
-        if found is None:
-            found = self._known[source] = self._new_attribute(source)
-        return cast("mlir.AnyAttribute", found)
-
-    def _new_attribute(self, source: Any) -> mlir.AnyAttribute:
-        ir = self._ir
-        match source:
-            case ir.StringAttr():
-                return mlir.StringAttribute(string_of(source))
-            case ir.ArrayAttr():
-                return mlir.ArrayAttribute(tuple([self.attribute(member) for member in source]))
-            case ir.DictAttr():
-                return mlir.DictionaryAttribute(tuple([(e.name, self.attribute(e.attr)) for e in source]))
-        return mlir.read_attribute(str(source))
-
-    def location(self, source: Any) -> mlir.Location:
-        """Return a location, remembered but for names, which are of one operation each."""
-        if self._has_kinds and isinstance(source, self._ir.NameLoc):
-            return mlir.NameLocation(source.name_str, self.location(source.child_loc))
-        key = source.attr  # locations that are equal have hashes of their own
-        found = self._places.get(key)
-        if found is None:
-            found = self._places[key] = self._new_location(source)
-        return cast("mlir.Location", found)
-
-    def _new_location(self, source: Any) -> mlir.Location:
-        ir = self._ir
-        if not self._has_kinds:
-            return mlir.read_location(str(source))
-        match source:
-            case ir.FileLineColLoc():
-                start, end = (source.start_line, source.start_col), (source.end_line, source.end_col)
-                return mlir.FileLocation(source.filename, *start, *(end if end != start else ()))
-            case ir.CallSiteLoc():
-                return mlir.CallLocation(self.location(source.callee), self.location(source.caller))
-            case ir.FusedLoc():
-                metadata = source.metadata
-                return mlir.FusedLocation(tuple([self.location(inner) for inner in source.locations]),
-                                          None if metadata is None else self.attribute(metadata))
-        return mlir.UNKNOWN
+    # Values that our reader of bytecode does not know have texts.
+    return mlir.read_program(module.operation.get_asm(enable_debug_info=True, print_generic_op_form=True))
 
 
 def _numbers(element: mlir.AnyType) -> str:

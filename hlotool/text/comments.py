@@ -23,6 +23,11 @@ def comments_in(text: str) -> list[str]:
     return [c.rstrip() for c in found if not _NUMBER.fullmatch(c)]
 
 
+def strings_in(text: str) -> Iterator[str]:
+    """Every string of a text, quotes included."""
+    yield from (m[0] for m in _COMMENT.finditer(text) if m[1] is None)
+
+
 def comment_spans(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of every comment of a text, marks included."""
     if "//" in text or "/*" in text:

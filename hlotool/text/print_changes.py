@@ -13,18 +13,18 @@ from typing import TypeAlias
 
 from hlotool.diagnostics import without_controls
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Source, deferred, no_collection
+from hlotool.text.comments import strings_in
 from hlotool.text.incremental import Reading, read_for_changes
 from hlotool.text.parse import parse_recovering
 from hlotool.text.print import ModulePrinter, print_module
 from hlotool.text.scan import cut_instruction
 from hlotool.text.text_style import TODAY, style_of
-from hlotool.text.tokens import ANY_COMMENT, STRING
+from hlotool.text.tokens import ANY_COMMENT
 
 #: where an edit starts and ends, and what stands there afterwards
 _Edit: TypeAlias = tuple[int, int, str]
 #: the rest of a line on which nothing else stands
 _REST_OF_LINE = deferred(lambda: rf"(?:[ \t]|{ANY_COMMENT})*(?:\n|\Z)")
-_STRING = deferred(lambda: rf"{ANY_COMMENT}|{STRING}")
 _ROOT = re.compile(r"ROOT\s+%?\Z")
 _INDENT = re.compile(r"(?:\n|\A)([ \t]*)\Z")
 
@@ -40,7 +40,7 @@ def print_changes(module: HloModule) -> str:
     whole = print_module(module)
     if module.source is None or not module.source.text.strip() or style_of(module) is not TODAY:
         return whole
-    if any("\n" in found[0] and found[0][0] == '"' for found in _STRING.finditer(module.source.text)):
+    if any("\n" in string for string in strings_in(module.source.text)):
         return whole  # a line feed in a string is written as one
     reading = read_for_changes(Source(module.source.text))
     if reading.errors or reading.module.notes or print_module(reading.module) == reading.source.text:

@@ -396,7 +396,7 @@ def ring(is_whole: bool, pairs: str = "{{0,1},{1,2},{2,3},{3,0}}", step: str = "
 
 
 def test_rings_within_loops_are_proved() -> None:
-    """What the devices hold is no tile of one value after a round: each has its own."""
+    """After a round devices hold no tiles of one value: each has its own."""
     found = partition(ring(True), ring(False))
     assert prove_partition(found).is_proved and not differs(found)
 
