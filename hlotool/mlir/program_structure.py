@@ -34,6 +34,7 @@ def structural_mistakes(program: Operation) -> Iterator[tuple[Operation, str]]:
                 yield from _of_shapes(operation)
         elif operation.name == "builtin.module":
             continue
+        yield from _of_segments(operation)
         for region in operation.regions:
             for block in region.blocks:
                 yield from _of_block(block, operation)
@@ -52,6 +53,15 @@ def _of_attributes(operation: Operation) -> Iterator[tuple[Operation, str]]:
     for given in (*operation.properties.values(), *operation.attributes.values()):
         for mnemonic in _unknown_in(given):
             yield operation, f"StableHLO has no attribute #stablehlo.{mnemonic}"
+
+
+def _of_segments(operation: Operation) -> Iterator[tuple[Operation, str]]:
+    """Hold the sizes of groups of operands and of results against how many there are."""
+    for name, values in (("operand", operation.operands), ("result", operation.results)):
+        given = operation.attribute(f"{name}SegmentSizes")
+        if isinstance(given, mlir.DenseArrayAttribute) and sum(given.values) != len(values):
+            yield operation, (f"{name}SegmentSizes of {operation.name} is {value_text(given)}, and there are "
+                              f"{len(values)} {name}s")
 
 
 def _unknown_in(given: Any) -> list[str]:

@@ -28,6 +28,10 @@ MISTAKES = {
         "  return %0 : tensor<4xf32>", "tensor<4xf32>", ["StableHLO has no attribute #stablehlo.nothing"]),
     "sizes": ('%0 = "stablehlo.negate"(%a) : (tensor<4xf32>) -> tensor<5xf32>\n  return %0 : tensor<5xf32>',
               "tensor<5xf32>", ["stablehlo.negate has operands and results of different sizes"]),
+    "groups of operands": (
+        '%0 = "chlo.odd"(%a) {operandSegmentSizes = array<i32: 0, 0>, resultSegmentSizes = array<i32: 1>} '
+        ": (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>", "tensor<4xf32>",
+        ["operandSegmentSizes of chlo.odd is array<i32: 0, 0>, and there are 1 operands"]),
     "nothing": (f"{_ADD}\n  return %0 : tensor<4xf32>", "tensor<4xf32>", []),
 }
 
