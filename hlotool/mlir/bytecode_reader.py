@@ -17,7 +17,7 @@ from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir import codes
 from hlotool.mlir.builtin_codec import BUILTIN
 from hlotool.mlir.byte_cursor import MAGIC, ByteCursor, DamagedError, varint_at
-from hlotool.mlir.operations import Block, Operation, Region, SsaValue
+from hlotool.mlir.operations import Block, Operation, Region, SsaValue, wrong_segments
 from hlotool.mlir.value_codec import Codec
 from hlotool.mlir.value_table import ValueTable, read_strings
 
@@ -406,6 +406,9 @@ class _BytecodeFile:
         made = Operation(name, (), types, properties=properties, attributes=attributes, location=location, start=start)
         if mask & HAS_OPERANDS:
             self.operands(made, reading.end)
+        if "operandSegmentSizes" in properties or "resultSegmentSizes" in properties:
+            for known, count in wrong_segments(made):  # also where a version of the dialect has other properties
+                raise DamagedError(codes.DAMAGED, start, f"{known} of {name} do not add up to {count}")
         if mask & HAS_SUCCESSORS:
             made.successors = [self.successor(reading) for _ in range(self.counted(reading.end, "successors"))]
         if mask & HAS_ORDERS and self.version >= USE_LIST_ORDERS:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hlotool.mlir.builtin_values import UNKNOWN, AnyAttribute, AnyType, Location
+from hlotool.mlir.builtin_values import UNKNOWN, AnyAttribute, AnyType, DenseArrayAttribute, Location
 
 
 class SsaValue:
@@ -101,3 +101,13 @@ def walk(operation: Operation) -> Iterator[Operation]:
         yield found
         if found.regions:
             waiting.append(o for region in found.regions for block in region.blocks for o in block.operations)
+
+
+def wrong_segments(operation: Operation) -> Iterator[tuple[str, int]]:
+    """Yield each attribute that says how many values each group of operands or results has, if their sum is not the
+    number of the operands or results, with that number. Source: MLIR, traits AttrSizedOperandSegments and
+    AttrSizedResultSegments."""
+    for name, values in (("operandSegmentSizes", operation.operands), ("resultSegmentSizes", operation.results)):
+        given = operation.attribute(name)
+        if isinstance(given, DenseArrayAttribute) and sum(given.values) != len(values):
+            yield name, len(values)

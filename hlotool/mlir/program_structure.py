@@ -13,7 +13,7 @@ from typing import Any
 
 from hlotool.grammars import grammar, references, strings_in
 from hlotool.mlir import builtin_values as mlir
-from hlotool.mlir.operations import Block, Operation, walk
+from hlotool.mlir.operations import Block, Operation, walk, wrong_segments
 from hlotool.mlir.print_values import value_text
 from hlotool.mlir.vhlo_codec import ATTRIBUTE_ROWS
 from hlotool.mlir.vhlo_operations import all_groups, groups_of, versions_of_operation
@@ -34,7 +34,9 @@ def structural_mistakes(program: Operation) -> Iterator[tuple[Operation, str]]:
                 yield from _of_shapes(operation)
         elif operation.name == "builtin.module":
             continue
-        yield from _of_segments(operation)
+        for name, count in wrong_segments(operation):
+            yield operation, (f"{name} of {operation.name} is {value_text(operation.attribute(name))}, and there are "
+                              f"{count} {name.partition('Segment')[0]}s")
         for region in operation.regions:
             for block in region.blocks:
                 yield from _of_block(block, operation)
@@ -53,15 +55,6 @@ def _of_attributes(operation: Operation) -> Iterator[tuple[Operation, str]]:
     for given in (*operation.properties.values(), *operation.attributes.values()):
         for mnemonic in _unknown_in(given):
             yield operation, f"StableHLO has no attribute #stablehlo.{mnemonic}"
-
-
-def _of_segments(operation: Operation) -> Iterator[tuple[Operation, str]]:
-    """Hold the sizes of groups of operands and of results against how many there are."""
-    for name, values in (("operand", operation.operands), ("result", operation.results)):
-        given = operation.attribute(f"{name}SegmentSizes")
-        if isinstance(given, mlir.DenseArrayAttribute) and sum(given.values) != len(values):
-            yield operation, (f"{name}SegmentSizes of {operation.name} is {value_text(given)}, and there are "
-                              f"{len(values)} {name}s")
 
 
 def _unknown_in(given: Any) -> list[str]:

@@ -73,8 +73,8 @@ def test_the_program_of_bytecode_is_that_of_its_text() -> None:
     try:
         found = read_stablehlo_bytecode(out.getvalue()).program
     except HloError as error:
-        # Plain bytecode has no promise of versions: what a newer jaxlib writes is read by MLIR.
-        assert error.diagnostics[0].code == "R181" and importlib.metadata.version("jaxlib") >= "0.11"
+        # Plain bytecode has no promise of versions: what an older or newer jaxlib writes is read by MLIR.
+        assert error.diagnostics[0].code == "R181" and not importlib.metadata.version("jaxlib").startswith("0.10.")
         pytest.skip("this jaxlib writes another form")
     assert generic_text(found, locations=False) == generic_text(read_program(text), locations=False)
 
