@@ -167,6 +167,16 @@ def test_an_interrupt_while_input_is_awaited(tmp_path: pathlib.Path) -> None:
         assert p.wait() == 130
 
 
+def test_an_interrupt_in_the_code_of_a_string(tmp_path: pathlib.Path) -> None:
+    """What was answered ends with its exit code, although CPython saw the interrupt leave `exec`, as in a dataclass."""
+    (tmp_path / "interrupted.py").write_text(
+        "import hlotool.cli\nfrom hlotool.programs import hlotool as program\n\n\n"
+        "def main():\n    try:\n        exec('raise KeyboardInterrupt')\n    except KeyboardInterrupt:\n"
+        "        return 130\n\n\nhlotool.cli.main = main\nraise SystemExit(program())\n")
+    found = subprocess.run([sys.executable, "-m", "interrupted"], check=False, cwd=tmp_path)
+    assert found.returncode == 130
+
+
 def test_an_interrupt_that_nobody_shall_heed() -> None:
     """Whoever starts a program with interrupts ignored (`nohup`, a shell in the background) wants it to go on."""
     code = ("import runpy, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.argv = ['hlotool', '-V']; "
