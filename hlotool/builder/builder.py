@@ -32,7 +32,7 @@ from hlotool.builder.functions import FUNCTIONS, Function, camel, declare_record
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.opcodes import Opcodes
 from hlotool.builder.problems import Refused
-from hlotool.builder.python_values import attribute_value
+from hlotool.builder.python_values import attribute_value, tuple_index
 from hlotool.builder.semantics import known_semantics
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.ir import Aliasing, Attributes, BufferDonor, HloModule
@@ -153,7 +153,7 @@ class XlaBuilder(Methods):
 
     def alias(self, output_index: Any, parameter: int, parameter_index: Any = (), kind: str = "may-alias") -> None:
         """Let an element of the result share its buffer with (an element of) a parameter."""
-        self._aliases.append(Aliasing(_index(output_index), parameter, _index(parameter_index), kind))
+        self._aliases.append(Aliasing(tuple_index(output_index), parameter, tuple_index(parameter_index), kind))
 
     def set_dynamic_binding(self, size: XlaOp, data: XlaOp, dimension: int) -> XlaOp:
         """Let a dimension of a parameter have the size that another parameter holds: what is used from here on."""
@@ -162,7 +162,7 @@ class XlaBuilder(Methods):
 
     def donate(self, parameter: int, parameter_index: Any = ()) -> None:
         """Let the program overwrite the buffer of (an element of) a parameter."""
-        self._donors.append(BufferDonor(parameter, _index(parameter_index)))
+        self._donors.append(BufferDonor(parameter, tuple_index(parameter_index)))
 
     def set_module_attribute(self, name: str, value: Any) -> None:
         """An attribute of the module's header: replica_count, num_partitions, is_scheduled, ..."""
@@ -239,8 +239,6 @@ class XlaBuilder(Methods):
         return sorted({*super().__dir__(), *FUNCTIONS})
 
 
-def _index(value: Any) -> tuple[int, ...]:
-    return (value,) if isinstance(value, int) else tuple(value)
 
 
 #: builders inside their `with`, the innermost last

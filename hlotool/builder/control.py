@@ -9,7 +9,7 @@ from hlotool.builder.codes import ARGUMENTS, NO_ROOT, NOT_ALLOWED
 from hlotool.builder.functions import flattened, function
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import demand
-from hlotool.builder.python_values import shape_of
+from hlotool.builder.python_values import shape_of, tuple_index
 from hlotool.ir import Aliasing, BackendConfig, Shape
 
 if TYPE_CHECKING:
@@ -175,11 +175,9 @@ def custom_call(b: Core, call_target_name: str, operands: Any = (), shape: Any =
 
 def _alias(output: Any, operand: Any) -> Aliasing:
     number, index = operand if isinstance(operand, (list, tuple)) else (operand, ())
-    return Aliasing(_path(output), number, _path(index))
+    return Aliasing(tuple_index(output), number, tuple_index(index))
 
 
-def _path(index: Any) -> Any:
-    return (index,) if isinstance(index, int) else tuple(index)
 
 
 @function("OptBarrier")

@@ -82,7 +82,7 @@ def bitcast_convert_type(b: Core, operand: Any, new_element_type: Any) -> XlaOp:
         return b.emit("bitcast-convert", [made], shape=Shape.array(name))
     ratio_down = shape.dtype.bits // DTYPES[name].bits
     ratio_up = DTYPES[name].bits // shape.dtype.bits
-    dims, flags = shape.dims, shape.dynamic or (False,) * shape.rank
+    dims, flags = shape.dims, shape.dynamic_flags
     if ratio_down > 1:
         dims, flags = (*dims, ratio_down), (*flags, False)
     elif ratio_up > 1:

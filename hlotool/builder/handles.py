@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn, Protocol, TypeAlias
 
 from hlotool.builder.codes import NOT_PYTHON
 from hlotool.builder.growing_computation import GrowingBody
@@ -35,6 +35,14 @@ class Builder(Protocol):
                      attributes: Mapping[str, Any] | None = None) -> XlaOp:
         """Append an elementwise instruction of two operands, which are broadcast to one shape."""
         ...
+
+
+_Operator: TypeAlias = "Callable[[XlaOp, Any], Any]"
+
+
+def _operator(function: str) -> tuple[_Operator, _Operator]:
+    """Return the methods for Python's operator, with the value on its left and on its right."""
+    return lambda self, other: self._do(function, self, other), lambda self, other: self._do(function, other, self)
 
 
 class XlaOp:
@@ -92,71 +100,17 @@ class XlaOp:
     def _do(self, function: str, *arguments: Any) -> Any:
         return self.builder.apply_named(function, arguments)
 
-    def __add__(self, other: Any) -> Any:
-        return self._do("Add", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._do("Add", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._do("Sub", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._do("Sub", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._do("Mul", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._do("Mul", other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._do("Div", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._do("Div", other, self)
-
-    def __mod__(self, other: Any) -> Any:
-        return self._do("Rem", self, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return self._do("Rem", other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return self._do("Pow", self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return self._do("Pow", other, self)
-
-    def __matmul__(self, other: Any) -> Any:
-        return self._do("Dot", self, other)
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return self._do("Dot", other, self)
-
-    def __and__(self, other: Any) -> Any:
-        return self._do("And", self, other)
-
-    def __rand__(self, other: Any) -> Any:
-        return self._do("And", other, self)
-
-    def __or__(self, other: Any) -> Any:
-        return self._do("Or", self, other)
-
-    def __ror__(self, other: Any) -> Any:
-        return self._do("Or", other, self)
-
-    def __xor__(self, other: Any) -> Any:
-        return self._do("Xor", self, other)
-
-    def __rxor__(self, other: Any) -> Any:
-        return self._do("Xor", other, self)
-
-    def __lshift__(self, other: Any) -> Any:
-        return self._do("ShiftLeft", self, other)
-
-    def __rlshift__(self, other: Any) -> Any:
-        return self._do("ShiftLeft", other, self)
+    __add__, __radd__ = _operator("Add")
+    __sub__, __rsub__ = _operator("Sub")
+    __mul__, __rmul__ = _operator("Mul")
+    __truediv__, __rtruediv__ = _operator("Div")
+    __mod__, __rmod__ = _operator("Rem")
+    __pow__, __rpow__ = _operator("Pow")
+    __matmul__, __rmatmul__ = _operator("Dot")
+    __and__, __rand__ = _operator("And")
+    __or__, __ror__ = _operator("Or")
+    __xor__, __rxor__ = _operator("Xor")
+    __lshift__, __rlshift__ = _operator("ShiftLeft")
 
     def __rshift__(self, other: Any) -> Any:
         # C++: the builder's operator>> keeps the sign of signed integers.
@@ -171,17 +125,7 @@ class XlaOp:
     def __ne__(self, other: object) -> Any:
         return self._do("Ne", self, other)
 
-    def __lt__(self, other: Any) -> Any:
-        return self._do("Lt", self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return self._do("Le", self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._do("Gt", self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._do("Ge", self, other)
+    __lt__, __le__, __gt__, __ge__ = (_operator(name)[0] for name in ("Lt", "Le", "Gt", "Ge"))
 
     def __neg__(self) -> Any:
         return self._do("Neg", self)

@@ -23,16 +23,12 @@ from hlotool.builder.functions import flattened, function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
 from hlotool.builder.python_values import element_type_of, ints, padding_of, shape_of
-from hlotool.builder.reduction import grouped
+from hlotool.builder.reduction import grouped, several
 from hlotool.ir import UNBOUNDED, PaddingDimension, Shape
 from hlotool.ir.arrays import np
 
 if TYPE_CHECKING:
     from hlotool.builder.core import Core
-
-
-def _flags(shape: Shape) -> tuple[bool, ...]:
-    return shape.dynamic or (False,) * shape.rank
 
 
 @function()
@@ -43,7 +39,7 @@ def broadcast(b: Core, operand: Any, broadcast_sizes: Ints) -> XlaOp:
     demand(all(s >= 0 for s in sizes), NEW_SIZES, f"broadcast_sizes are {list(sizes)}; they must be known and not "
            "negative")
     demand(UNBOUNDED not in shape.dims, NEW_SIZES, f"the operand is {shape.text(False)}, of unknown size")
-    target = Shape.array(shape.element_type, (*sizes, *shape.dims), None, ((False,) * len(sizes) + _flags(shape)))
+    target = Shape.array(shape.element_type, (*sizes, *shape.dims), None, ((False,) * len(sizes) + shape.dynamic_flags))
     return b.emit("broadcast", [made], {"dimensions": tuple(range(len(sizes), len(sizes) + shape.rank))}, target)
 
 
@@ -315,11 +311,11 @@ def _around_indices(args: Sequence[Any]) -> list[Any]:
 def scatter(b: Core, operands: Any, scatter_indices: Any, updates: Any, update_computation: Any,
             dimension_numbers: Any, indices_are_sorted: bool = False, unique_indices: bool = False) -> XlaOp:
     """Combine updates into operands at indices that an array holds, by a computation."""
-    targets = _several(operands)
+    targets = several(operands)
     demand(bool(targets), ARGUMENTS, "at least one operand is needed")
     made = [b.operand(t) for t in targets]
-    given = [b.operand(u, m.element_type) for u, m in zip(_several(updates), made, strict=False)]
-    given += [b.operand(u) for u in _several(updates)[len(made):]]
+    given = [b.operand(u, m.element_type) for u, m in zip(several(updates), made, strict=False)]
+    given += [b.operand(u) for u in several(updates)[len(made):]]
     found = {"update_window_dims": (), "inserted_window_dims": (), "scatter_dims_to_operand_dims": (),
              "index_vector_dim": 0} | numbers_of(ScatterDimensionNumbers, dimension_numbers)
     optional = ("input_batching_dims", "scatter_indices_batching_dims")
@@ -331,10 +327,6 @@ def scatter(b: Core, operands: Any, scatter_indices: Any, updates: Any, update_c
     scalars = [Shape.array(m.element_type) for m in made]
     kept["to_apply"] = b.callee(update_computation, [*scalars, *scalars], "combine")
     return b.emit("scatter", [*made, b.operand(scatter_indices), *given], kept)
-
-
-def _several(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 @function()
@@ -357,7 +349,7 @@ def remove_dynamic_dimension(b: Core, operand: Any, dimension: int) -> XlaOp:
     shape = made.shape
     demand(shape.is_array and 0 <= dimension < shape.rank, NO_SHAPE,
            f"dimension is {dimension}, the operand is {shape.text(False)}")
-    flags = tuple(f and i != dimension for i, f in enumerate(_flags(shape)))
+    flags = tuple(f and i != dimension for i, f in enumerate(shape.dynamic_flags))
     return b.emit("set-dimension-size", [made, b.operand(shape.dims[dimension], "s32")], {"dimensions": (dimension,)},
                   Shape.array(shape.element_type, shape.dims, None, flags))
 

@@ -115,6 +115,16 @@ def ints(value: Any, what: str) -> tuple[int, ...]:
         raise Refused(NO_ATTRIBUTE, f"{what} is {value!r}; it takes integers") from None
 
 
+def tuple_index(value: Any) -> tuple[int, ...]:
+    """Return an index into nested tuples; a number stands for itself."""
+    return (value,) if isinstance(value, int) else tuple(value)
+
+
+def axis_of(made: XlaOp, axis: int) -> int:
+    """Return the number of a dimension; negative ones count from the last."""
+    return axis + made.rank if axis < 0 else axis
+
+
 def is_weak(value: Any) -> bool:
     """Return True if a value takes the element type of its neighbours: Python's own numbers, and lists of them."""
     return isinstance(value, (bool, int, float, complex)) or (isinstance(value, (list, tuple)) and not any(

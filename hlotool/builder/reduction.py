@@ -11,7 +11,7 @@ from hlotool.builder.contraction import padding_rows, window_of
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.problems import demand
-from hlotool.builder.python_values import element_type_of, ints
+from hlotool.builder.python_values import axis_of, element_type_of, ints
 from hlotool.ir import DTYPES, HloComputation, HloModule, Shape
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _AT_LEAST_ONE = "at least one operand is needed"
 
 
-def _several(value: Any) -> list[Any]:
+def several(value: Any) -> list[Any]:
+    """Return a list of operands; one stands for itself."""
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
@@ -30,7 +31,7 @@ def _scalars(operands: Sequence[XlaOp]) -> list[Shape]:
 
 def with_inits(b: Core, operands: Any, init_values: Any) -> tuple[list[XlaOp], list[XlaOp]]:
     """Operands, and an initial value for each of its element type."""
-    made, starts = [b.operand(o) for o in _several(operands)], _several(init_values)
+    made, starts = [b.operand(o) for o in several(operands)], several(init_values)
     demand(bool(made), ARGUMENTS, _AT_LEAST_ONE)
     demand(len(made) == len(starts), ARGUMENTS, f"{len(made)} operands and {len(starts)} init_values")
     return made, [b.operand(s, m.element_type if m.shape.is_array else None)
@@ -191,9 +192,9 @@ def sort(b: Core, operands: Any, comparator: Any = None, dimension: int = -1, is
     The comparator takes two elements of each operand and says whether the first go first; by default the first
     operand rises, in the total order of floats.
     """
-    made = [b.operand(o) for o in _several(operands)]
+    made = [b.operand(o) for o in several(operands)]
     demand(bool(made), ARGUMENTS, _AT_LEAST_ONE)
-    axis = dimension + made[0].rank if dimension < 0 else dimension
+    axis = axis_of(made[0], dimension)
     rows = [s for s in _scalars(made) for _ in range(2)]
     to_apply = b.callee(_rising if comparator is None else comparator, rows,
                         "comparator" if comparator is None or getattr(comparator, "__name__", "") == "<lambda>" else "")
@@ -228,7 +229,7 @@ def top_k(b: Core, operand: Any, k: int, largest: bool = True, index_type: Any =
 def scan(b: Core, operands: Any, computation: Any, dimension: int = 0, num_carries: int | None = None,
          is_reverse: bool = False, is_associative: bool | None = None) -> XlaOp:
     """Run a computation along a dimension, handing carries on: inputs first, then the initial carries."""
-    made = [b.operand(o) for o in _several(operands)]
+    made = [b.operand(o) for o in several(operands)]
     demand(bool(made), ARGUMENTS, _AT_LEAST_ONE)
     found: dict[str, Any] = {"dimensions": (dimension,), "to_apply": b.callee(computation, None, "scan")}
     if num_carries:

@@ -206,6 +206,11 @@ class Shape(metaclass=Interned):
     def is_dynamic_dim(self, dim: int) -> bool:
         return bool(self.dynamic) and self.dynamic[dim]
 
+    @property
+    def dynamic_flags(self) -> _Bools:
+        """Return a flag for each dimension, True if its size is known when the program runs."""
+        return self.dynamic or (False,) * len(self.dims)
+
     def is_bounded_dim(self, dim: int) -> bool:
         """Return True if a dimension is dynamic with a bound: `<=n`."""
         return self.is_dynamic_dim(dim) and self.dims[dim] != UNBOUNDED
@@ -288,7 +293,7 @@ class Shape(metaclass=Interned):
             return f"b({self.elements[0]})"
         if not self.is_array:
             return f"{self.element_type}[]"
-        flags = self.dynamic or (False,) * len(self.dims)
+        flags = self.dynamic_flags
         dims = ",".join("?" if d == UNBOUNDED else f"<={d}" if f else str(d)
                         for d, f in zip(self.dims, flags, strict=True))
         layout = self.layout

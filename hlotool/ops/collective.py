@@ -34,7 +34,7 @@ from hlotool.ops.lowering import Emitter, Lowering, Value
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
 from hlotool.ops.relation_files import relation_rules
-from hlotool.ops.rules import flags_of, listed, require_array
+from hlotool.ops.rules import listed, require_array
 from hlotool.ops.table import OPS
 from hlotool.ops.values import EvaluationError
 
@@ -236,7 +236,7 @@ def size_of(groups: ReplicaGroups | None) -> int | None:
 def scaled(shape: Shape, axis: int, size: int) -> Shape:
     """The shape with another size along a dimension; a size in place of an unbounded one is no bound."""
     dims = tuple(size if d == axis else n for d, n in enumerate(shape.dims))
-    flags = list(flags_of(shape))
+    flags = list(shape.dynamic_flags)
     flags[axis] = size == UNBOUNDED or shape.is_bounded_dim(axis)
     return Shape.array(shape.element_type, dims, None, tuple(flags))
 

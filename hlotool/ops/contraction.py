@@ -21,7 +21,6 @@ from hlotool.ops.registry import ConstraintError, Leading, op, require
 from hlotool.ops.relation_files import relation_folds
 from hlotool.ops.rules import (
     ANY,
-    flags_of,
     require_array,
     require_in_range,
     require_unique,
@@ -80,7 +79,7 @@ def require_dot(opcode: str, lhs: Shape, rhs: Shape, contracting: tuple[Ints, In
 def dims_of(pairs: Sequence[tuple[Shape, Sequence[int]]]) -> tuple[Ints, tuple[bool, ...]]:
     """The sizes of the chosen dimensions, and which of them are dynamic."""
     dims = tuple(shape.dims[d] for shape, chosen in pairs for d in chosen)
-    return dims, tuple(flags_of(shape)[d] for shape, chosen in pairs for d in chosen)
+    return dims, tuple(shape.dynamic_flags[d] for shape, chosen in pairs for d in chosen)
 
 
 def free_dims(rank: int, *taken: Ints) -> list[int]:

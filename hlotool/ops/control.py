@@ -23,7 +23,7 @@ from hlotool.ops.fused_traffic import cost_of_fusion
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, string
 from hlotool.ops.random_programs import ORDERLESS, Draw, shape_text
 from hlotool.ops.registry import op, require
-from hlotool.ops.rules import flags_of, same_dims
+from hlotool.ops.rules import same_dims
 from hlotool.ops.values import Callee
 
 
@@ -228,7 +228,7 @@ def _of_either(first: Shape, other: Shape) -> Shape | None:
         return first if first.compatible(other) else None
     if first.element_type != other.element_type or not same_dims(first, other):
         return None
-    flags = tuple(x or y for x, y in zip(flags_of(first), flags_of(other), strict=True))
+    flags = tuple(x or y for x, y in zip(first.dynamic_flags, other.dynamic_flags, strict=True))
     return Shape.array(first.element_type, first.dims, first.layout, flags)
 
 

@@ -11,7 +11,6 @@ from hlotool.ops.movement import dimension_lowering
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
 from hlotool.ops.rules import (
-    flags_of,
     listed,
     require_array,
 )
@@ -59,7 +58,7 @@ def set_dimension_size_shape(operand: Shape, size: Shape, *, dimensions: tuple[i
     """Constraints 1 to 4 of set-dimension-size."""
     at = _dimension_shape("set-dimension-size", operand, dimensions)
     require(size.is_scalar and size.element_type == "s32", "set-dimension-size-c4", f"the size is {size}, not s32[]")
-    flags = list(flags_of(operand))
+    flags = list(operand.dynamic_flags)
     # A result that is written static removes the dynamism.
     is_static = declared is not None and declared.rank == operand.rank and not declared.is_dynamic_dim(at)
     flags[at] = not is_static

@@ -39,7 +39,6 @@ from hlotool.ops.rules import (
     LOGICAL,
     NUMERIC,
     SIGNED,
-    flags_of,
     merged,
     require_array,
     require_same_type,
@@ -157,7 +156,7 @@ def _left_open(lhs: Shape, rhs: Shape, found: Shape) -> Shape:
     if UNBOUNDED not in lhs.dims and UNBOUNDED not in rhs.dims:
         return found
     are_open = [{x, y} == {1, UNBOUNDED} for x, y in zip(lhs.dims, rhs.dims, strict=True)]
-    flags = flags_of(found)
+    flags = found.dynamic_flags
     return found.with_dims(tuple(UNBOUNDED if is_open else n for n, is_open in zip(found.dims, are_open, strict=True)),
                            tuple(map(any, zip(flags, are_open, strict=True))))
 

@@ -15,7 +15,7 @@ from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array
 from hlotool.ops.random_programs import Draw, Drawn
 from hlotool.ops.registry import op, require
 from hlotool.ops.relation_files import relation_moves
-from hlotool.ops.rules import ANY, flags_of, listed, require_array, require_same_type
+from hlotool.ops.rules import ANY, listed, require_array, require_same_type
 
 
 def _require_starts(opcode: str, operand: Shape, starts: Sequence[Shape]) -> None:
@@ -48,7 +48,7 @@ def dynamic_slice_shape(operand: Shape, *start_indices: Shape, dynamic_slice_siz
                 f"slice size {size} does not fit dimension {i}, which has size {whole}",
                 attribute="dynamic_slice_sizes")
     flags = tuple(flag and size == whole and size > 1
-                  for flag, size, whole in zip(flags_of(operand), sizes, operand.dims, strict=True))
+                  for flag, size, whole in zip(operand.dynamic_flags, sizes, operand.dims, strict=True))
     return operand.with_dims(sizes, flags)
 
 

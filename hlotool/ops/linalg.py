@@ -17,7 +17,7 @@ from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, enum
 from hlotool.ops.numbers import narrow, wide_dtype
 from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
-from hlotool.ops.rules import FLOAT_OR_COMPLEX, flags_of, listed, require_type, same_size
+from hlotool.ops.rules import FLOAT_OR_COMPLEX, listed, require_type, same_size
 
 
 def _require_square(shape: Shape, rank_label: str, square_label: str, what: str) -> None:
@@ -204,7 +204,7 @@ def fft_shape(operand: Shape, *, fft_type: str, fft_length: tuple[int, ...]) -> 
     expected = (*fft_length[:-1], _half(last)) if fft_type == "IRFFT" else fft_length
     require(min(fft_length) >= 0 and all(map(same_size, inner, expected)), "fft-c5",
             f"the operand is {text}; {fft_type} of length {{{listed(fft_length)}}} needs [...,{listed(expected)}]")
-    flags = (*flags_of(operand)[:-1], operand.is_bounded_dim(operand.rank - 1))
+    flags = (*operand.dynamic_flags[:-1], operand.is_bounded_dim(operand.rank - 1))
     if fft_type == "RFFT":
         return Shape.array("c64" if operand.element_type == "f32" else "c128", (*operand.dims[:-1], _half(last)), None,
                            flags)

@@ -21,7 +21,6 @@ from hlotool.ops.relation_files import relation_moves, relation_rules
 from hlotool.ops.rules import (
     ANY,
     NUMERIC,
-    flags_of,
     listed,
     merged_dims,
     require_array,
@@ -148,7 +147,7 @@ def transpose_shape(operand: Shape, *, dimensions: tuple[int, ...]) -> Shape:
     require(sorted(dimensions) == list(range(operand.rank)), "transpose-c2",
             f"dimensions={{{listed(dimensions)}}} is no permutation of the {operand.rank} dimensions "
             f"of {operand.text(False)}", attribute="dimensions")
-    flags = flags_of(operand)
+    flags = operand.dynamic_flags
     result = operand.with_dims(tuple(operand.dims[d] for d in dimensions), tuple(flags[d] for d in dimensions))
     # The layout goes along, so that no element moves. XLA: ShapeUtil::PermuteDimensions
     order = operand.minor_to_major
@@ -210,7 +209,7 @@ def concatenate_shape(*operands: Shape, dimensions: tuple[int, ...]) -> Shape:
     require(len(dimensions) == 1 and 0 <= dimensions[0] < first.rank, "concatenate-c4",
             f"dimensions={{{listed(dimensions)}}} is not one dimension of {first.text(False)}", attribute="dimensions")
     at = dimensions[0]
-    dims, flags = list(first.dims), list(flags_of(first))
+    dims, flags = list(first.dims), list(first.dynamic_flags)
     for name, shape in zip(names[1:], operands[1:], strict=True):
         require(shape.rank == first.rank and all(
             same_size(x, y) for i, (x, y) in enumerate(zip(first.dims, shape.dims, strict=True)) if i != at),

@@ -15,7 +15,7 @@ from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, shortest
 from hlotool.ops.numbers import narrow, wide_dtype
 from hlotool.ops.random_programs import Draw, Drawn
 from hlotool.ops.registry import op, require
-from hlotool.ops.rules import FLOAT, flags_of, require_in_range, require_type, same_dims, same_size
+from hlotool.ops.rules import FLOAT, require_in_range, require_type, same_dims, same_size
 
 
 def _require_batch_norm(opcode: str, operand: Shape, features: dict[str, Shape], feature_index: int) -> Shape:
@@ -30,7 +30,7 @@ def _require_batch_norm(opcode: str, operand: Shape, features: dict[str, Shape],
                 f"dimension {feature_index}, which need [{size}]")
         require(same_up_to_precision(scalar(shape), scalar(operand)), f"{opcode}-c4",
                 f"{name} is {shape.text(False)}, the operand is {operand.text(False)}: the element types differ")
-    return Shape.array(operand.element_type, (size,), None, (flags_of(operand)[feature_index],))
+    return Shape.array(operand.element_type, (size,), None, (operand.dynamic_flags[feature_index],))
 
 
 def _lowering(name: str, opcode: str) -> Lowering:

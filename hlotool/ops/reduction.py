@@ -24,7 +24,7 @@ from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, pr
 from hlotool.ops.random_programs import ORDERLESS, Draw, shape_text
 from hlotool.ops.registry import Leading, op, require
 from hlotool.ops.relation_files import relation_folds
-from hlotool.ops.rules import flags_of, listed, require_array, require_in_range, require_unique, same_dims, same_size
+from hlotool.ops.rules import listed, require_array, require_in_range, require_unique, same_dims, same_size
 from hlotool.ops.scan_loops import emit_loop
 from hlotool.ops.values import Callee, apply, as_tuple, fold
 
@@ -64,7 +64,7 @@ def reduce_shape(*operands: Shape, dimensions: Ints = (), to_apply: HloComputati
     require_unique(dimensions, "reduce-c3", "dimensions=", attribute="dimensions")
     results = require_reducer(to_apply, inputs, inits, "reduce-c4", attribute="to_apply")
     kept = [d for d in range(rank) if d not in dimensions]
-    dims, flags = tuple(inputs[0].dims[d] for d in kept), tuple(flags_of(inputs[0])[d] for d in kept)
+    dims, flags = tuple(inputs[0].dims[d] for d in kept), tuple(inputs[0].dynamic_flags[d] for d in kept)
     return gathered([Shape.array(r.element_type, dims, None, flags) for r in results])
 
 
@@ -241,7 +241,7 @@ def scan_shape(*operands: Shape, dimensions: Ints, num_carries: int = 0, to_appl
         require(0 <= axis <= result.rank, "scan-c4",
                 f"result {i} of {to_apply.name} is {result.text(False)}; it takes no dimension {axis}",
                 attribute="to_apply")
-        flags = flags_of(result)
+        flags = result.dynamic_flags
         outs.append(Shape.array(result.element_type, (*result.dims[:axis], size, *result.dims[axis:]), None,
                                 (*flags[:axis], is_dynamic or size == UNBOUNDED, *flags[axis:])))
     members = [*outs, *carries]
@@ -251,7 +251,7 @@ def scan_shape(*operands: Shape, dimensions: Ints, num_carries: int = 0, to_appl
 
 def without(shape: Shape, axis: int) -> Shape:
     """The shape of a slice across a dimension."""
-    flags = flags_of(shape)
+    flags = shape.dynamic_flags
     return Shape.array(shape.element_type, shape.dims[:axis] + shape.dims[axis + 1:], None,
                        flags[:axis] + flags[axis + 1:])
 

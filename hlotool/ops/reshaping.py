@@ -22,7 +22,6 @@ from hlotool.ops.registry import Leading, op, require
 from hlotool.ops.relation_files import relation_moves
 from hlotool.ops.rules import (
     ANY,
-    flags_of,
     require_array,
 )
 
@@ -72,7 +71,7 @@ def reshape(operand: Array, *, inferred_dimension: int | None = None, shape: Sha
     if math.prod(dims) != operand.size:
         # An array with a dynamic size is as large as it is now; one dimension takes what the others leave.
         free = inferred_dimension if inferred_dimension is not None else next(
-            (i for i, flag in enumerate(flags_of(shape)) if flag or dims[i] == UNBOUNDED), 0)
+            (i for i, flag in enumerate(shape.dynamic_flags) if flag or dims[i] == UNBOUNDED), 0)
         dims[free] = -1
     return operand.reshape(dims)
 

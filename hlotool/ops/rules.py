@@ -102,8 +102,3 @@ def merged(a: Shape, b: Shape) -> Shape:
         return a
     dims, flags = merged_dims(a, b)
     return Shape.array(a.element_type, dims, a.layout, flags)
-
-
-def flags_of(shape: Shape) -> tuple[bool, ...]:
-    """The dynamic flags, one a dimension."""
-    return shape.dynamic or (False,) * shape.rank

@@ -21,7 +21,7 @@ from hlotool.ops.numbers import wide_dtype
 from hlotool.ops.random_programs import Draw, Undrawable
 from hlotool.ops.registry import ConstraintError, op, require
 from hlotool.ops.relation_files import relation_rules, relation_values
-from hlotool.ops.rules import flags_of, listed, require_array, same_dims
+from hlotool.ops.rules import listed, require_array, same_dims
 from hlotool.ops.values import Callee, apply
 
 
@@ -193,7 +193,7 @@ def topk_shape(operand: Shape, *, k: int) -> Shape:
     size = operand.dims[-1]
     require(k >= 0 and (k <= size or size == UNBOUNDED), "topk-c2",
             f"k is {k}; the last dimension of {operand.text(False)} has {size} elements", attribute="k")
-    dims, flags = (*operand.dims[:-1], k), (*flags_of(operand)[:-1], False)
+    dims, flags = (*operand.dims[:-1], k), (*operand.dynamic_flags[:-1], False)
     return Shape.tuple(Shape.array(operand.element_type, dims, None, flags), Shape.array("s32", dims, None, flags))
 
 

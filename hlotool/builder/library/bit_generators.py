@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
-from hlotool.builder.library.distributions import philox_4x32, threefry_2x32
+from hlotool.builder.library.distributions import philox_4x32, threefry_2x32, unit_floats
 from hlotool.builder.library.top_elements import box_muller_transform
 from hlotool.builder.problems import demand
 from hlotool.builder.python_values import shape_of
@@ -179,13 +179,6 @@ def _generated(b: Methods, generator: Generator, key: Any, state: Any, shape: Sh
     return bits, after
 
 
-def _unit(b: Methods, bits: XlaOp, kind: str) -> XlaOp:
-    """Floats in [0, 1) whose mantissas are bits."""
-    width, kept, one = (64, 52, 0x3FF0 << 48) if kind == "f64" else (32, 23, 0x7F << 23)
-    mantissas = b.Or(b.ShiftRightLogical(bits, width - kept), one)
-    return b.Sub(b.BitcastConvertType(mantissas, kind), 1.0)
-
-
 def _floats(shape: Any, what: str) -> Shape:
     wanted = shape_of(shape)
     demand(wanted.element_type in ("f32", "f64"), ARGUMENTS, f"{what} makes f32 or f64, not {wanted.text(False)}")
@@ -199,7 +192,7 @@ def uniform_floating_point_distribution(b: Methods, key: Any, initial_state: Any
     wanted = _floats(shape, "UniformFloatingPointDistribution")
     bits, after = _generated(b, bit_generator, key, initial_state, wanted)
     low, high = (b.operand(v, wanted.element_type) for v in (minval, maxval))
-    unit = _unit(b, bits, wanted.element_type)
+    unit = unit_floats(b, bits, wanted.element_type)
     return b.Tuple([b.Add(b.Mul(unit, b.Sub(high, low)), low), after])
 
 
@@ -227,7 +220,7 @@ def normal_floating_point_distribution(b: Methods, key: Any, initial_state: Any,
     wanted = _floats(shape, "NormalFloatingPointDistribution")
     dims = wanted.dims
     bits, after = _generated(b, bit_generator, key, initial_state, wanted.with_dims(_halved(dims, 2)))
-    unit = _unit(b, bits, wanted.element_type)
+    unit = unit_floats(b, bits, wanted.element_type)
     axis = _split_dimension(dims) + 1 if dims else 0
     parts = [b.SliceInDim(unit, at, at + 1, 1, axis) for at in range(2)]
     pair = box_muller_transform(b, *parts)

@@ -100,16 +100,19 @@ def random_bits(b: Methods, key: Any, shape: Any) -> XlaOp:
     return b.Reshape(b.Slice(found, [0], [size]), wanted.dims)
 
 
+def unit_floats(b: Methods, bits: XlaOp, kind: str) -> XlaOp:
+    """Return floats in [0, 1) that have the first bits as mantissas: those of numbers in [1, 2), minus 1."""
+    width, kept, one = (64, 52, 0x3FF0 << 48) if kind == "f64" else (32, 23, 0x7F << 23)
+    mantissas = b.Or(b.ShiftRightLogical(bits, width - kept), one)
+    return b.Sub(b.BitcastConvertType(mantissas, kind), 1.0)
+
+
 @function()
 def random_uniform(b: Methods, key: Any, low: Any, high: Any, shape: Any) -> XlaOp:
     """Floats, uniform in [low, high), of a key."""
     wanted = shape_of(shape)
-    is_double = wanted.element_type == "f64"
-    bits, kept, one = (64, 52, 0x3FF0 << 48) if is_double else (32, 23, 0x7F << 23)
-    words = random_bits(b, key, Shape.array(f"u{bits}", wanted.dims))
-    # Random mantissas of numbers in [1, 2).
-    mantissas = b.ShiftRightLogical(words, bits - kept) | one
-    unit = b.BitcastConvertType(mantissas, "f64" if is_double else "f32") - 1.0
+    kind = "f64" if wanted.element_type == "f64" else "f32"
+    unit = unit_floats(b, random_bits(b, key, Shape.array(f"u{kind[1:]}", wanted.dims)), kind)
     start, end = b.operand(low, unit.element_type), b.operand(high, unit.element_type)
     found = b.Max(b.Add(unit * (end - start), start), start)
     return b.ConvertElementType(found, wanted.element_type)

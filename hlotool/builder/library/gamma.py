@@ -42,10 +42,6 @@ def _given_back(b: Methods, value: XlaOp, kind: str) -> XlaOp:
     return b.ConvertElementType(value, kind)
 
 
-def _where(b: Methods, condition: Any, yes: Any, no: Any) -> XlaOp:
-    return b.Select(condition, yes, no)
-
-
 def _full(b: Methods, like: XlaOp, value: float) -> XlaOp:
     return b.Full(Shape.array("f64", like.dims), value)
 
@@ -92,14 +88,14 @@ def _fraction(b: Methods, a: XlaOp, x: XlaOp) -> XlaOp:
         factor = n * (a - n)
         middle = middle + 2.0
         d = factor * d + middle
-        d = 1.0 / _where(b, b.Eq(d, 0.0), _full(b, d, tiny), d)
+        d = 1.0 / b.Select(b.Eq(d, 0.0), _full(b, d, tiny), d)
         c = middle + factor / c
-        c = _where(b, b.Eq(c, 0.0), _full(b, c, tiny), c)
+        c = b.Select(b.Eq(c, 0.0), _full(b, c, tiny), c)
         change = c * d
         on = b.Gt(b.Abs(change - 1.0), 2.0**-52)
         return [c, d, h * change, middle, a, on]
 
-    first = 1.0 / _where(b, b.Eq(start, 0.0), _full(b, start, tiny), start)
+    first = 1.0 / b.Select(b.Eq(start, 0.0), _full(b, start, tiny), start)
     return _until_settled(b, step, [_full(b, x, 1.0 / tiny), first, first, start, a])[2]
 
 
@@ -107,18 +103,18 @@ def _both(b: Methods, a: XlaOp, x: XlaOp) -> tuple[XlaOp, XlaOp]:
     """P(a, x) and Q(a, x): the series where x is small, the fraction beyond."""
     is_small = (x <= 1.0) | (x <= a)
     inside = (x > 0.0) & (a > 0.0) & b.IsFinite(x) & b.IsFinite(a)
-    front = b.Exp(a * b.Log(_where(b, inside, x, 1.0)) - x - lgamma(b, _where(b, inside, a, 1.0)))
-    total, _ = _series(b, _where(b, inside & is_small, a, 1.0), _where(b, inside & is_small, x, 0.5))
-    lower = front * total / _where(b, inside, a, 1.0)
-    upper = front * _fraction(b, _where(b, inside & ~is_small, a, 1.0), _where(b, inside & ~is_small, x, 2.0))
-    p, q = _where(b, is_small, lower, 1.0 - upper), _where(b, is_small, 1.0 - lower, upper)
+    front = b.Exp(a * b.Log(b.Select(inside, x, 1.0)) - x - lgamma(b, b.Select(inside, a, 1.0)))
+    total, _ = _series(b, b.Select(inside & is_small, a, 1.0), b.Select(inside & is_small, x, 0.5))
+    lower = front * total / b.Select(inside, a, 1.0)
+    upper = front * _fraction(b, b.Select(inside & ~is_small, a, 1.0), b.Select(inside & ~is_small, x, 2.0))
+    p, q = b.Select(is_small, lower, 1.0 - upper), b.Select(is_small, 1.0 - lower, upper)
     nan = b.IsNan(x) | b.IsNan(a) | (x < 0.0) | (a <= 0.0) | (
         b.IsInf(a) & b.IsInf(x))
     ends = []
     for value, at_zero in ((p, 0.0), (q, 1.0)):
-        found = _where(b, b.Eq(x, 0.0) | b.IsInf(a), _full(b, x, at_zero), value)
-        found = _where(b, b.IsInf(x), _full(b, x, 1.0 - at_zero), found)
-        ends.append(_where(b, nan, _full(b, x, math.nan), found))
+        found = b.Select(b.Eq(x, 0.0) | b.IsInf(a), _full(b, x, at_zero), value)
+        found = b.Select(b.IsInf(x), _full(b, x, 1.0 - at_zero), found)
+        ends.append(b.Select(nan, _full(b, x, math.nan), found))
     return ends[0], ends[1]
 
 
@@ -139,12 +135,12 @@ def igammac(b: Methods, a: Any, x: Any) -> XlaOp:
 def _slope_in_a(b: Methods, a: XlaOp, x: XlaOp) -> XlaOp:
     """dP(a, x)/da: the slope of the series, which converges for every x that is not far beyond a."""
     inside = (x > 0.0) & (a > 0.0) & b.IsFinite(x) & b.IsFinite(a)
-    alpha, place = _where(b, inside, a, 1.0), _where(b, inside, x, 1.0)
+    alpha, place = b.Select(inside, a, 1.0), b.Select(inside, x, 1.0)
     total, slope = _series(b, alpha, place)
     log_front = alpha * b.Log(place) - place - lgamma(b, alpha + 1.0)
     found = b.Exp(log_front) * (total * (b.Log(place) - digamma(b, alpha + 1.0)) + slope)
-    found = _where(b, inside, found, _full(b, x, math.nan))
-    return _where(b, b.Eq(x, 0.0) & (a > 0.0), _full(b, x, 0.0), found)
+    found = b.Select(inside, found, _full(b, x, math.nan))
+    return b.Select(b.Eq(x, 0.0) & (a > 0.0), _full(b, x, 0.0), found)
 
 
 @function()
@@ -184,8 +180,8 @@ def zeta(b: Methods, x: Any, q: Any) -> XlaOp:
         power = power / (end * end)
     pole = (start <= 0.0) & b.Eq(start, b.Floor(start))
     undefined = (s < 1.0) | ((start <= 0.0) & b.Ne(s, b.Floor(s)))
-    found = _where(b, pole | b.Eq(s, 1.0), _full(b, s, math.inf), total)
-    return _given_back(b, _where(b, undefined, _full(b, s, math.nan), found), kind)
+    found = b.Select(pole | b.Eq(s, 1.0), _full(b, s, math.inf), total)
+    return _given_back(b, b.Select(undefined, _full(b, s, math.nan), found), kind)
 
 
 @function()
@@ -193,11 +189,11 @@ def polygamma(b: Methods, n: Any, x: Any) -> XlaOp:
     """The n-th slope of Digamma, for n = 0, 1, ...; NaN for other n."""
     (order, place), kind = _together(b, "Polygamma", n, x)
     plain = digamma(b, place)
-    sign = _where(b, b.Eq(b.Rem(order, 2.0), 0.0), _full(b, order, -1.0), 1.0)
+    sign = b.Select(b.Eq(b.Rem(order, 2.0), 0.0), _full(b, order, -1.0), 1.0)
     higher = sign * b.Exp(lgamma(b, order + 1.0)) * zeta(b, order + 1.0, place)
-    found = _where(b, b.Eq(order, 0.0), plain, higher)
+    found = b.Select(b.Eq(order, 0.0), plain, higher)
     wrong = (order < 0.0) | b.Ne(order, b.Floor(order))
-    return _given_back(b, _where(b, wrong, _full(b, order, math.nan), found), kind)
+    return _given_back(b, b.Select(wrong, _full(b, order, math.nan), found), kind)
 
 
 @function()
@@ -207,9 +203,9 @@ def regularized_incomplete_beta(b: Methods, a: Any, b_: Any, x: Any) -> XlaOp:
     valid = (first > 0.0) & (second > 0.0) & (place >= 0.0) & (place <= 1.0)
     turned = place > (first + 1.0) / (first + second + 2.0)
     one = _full(b, place, 1.0)
-    p = _where(b, valid, _where(b, turned, second, first), one)
-    q = _where(b, valid, _where(b, turned, first, second), one)
-    at = _where(b, valid, _where(b, turned, 1.0 - place, place), one * 0.5)
+    p = b.Select(valid, b.Select(turned, second, first), one)
+    q = b.Select(valid, b.Select(turned, first, second), one)
+    at = b.Select(valid, b.Select(turned, 1.0 - place, place), one * 0.5)
 
     def step(m: XlaOp, c: XlaOp, d: XlaOp, h: XlaOp, p: XlaOp, q: XlaOp, at: XlaOp, on: XlaOp) -> list[XlaOp]:
         for factor in (m * (q - m) * at / ((p + 2.0 * m - 1.0) * (p + 2.0 * m)),
@@ -223,11 +219,11 @@ def regularized_incomplete_beta(b: Methods, a: Any, b_: Any, x: Any) -> XlaOp:
     start = 1.0 / (1.0 - (p + q) * at / (p + 1.0))
     fraction = _until_settled(b, step, [one, start, start, p, q, at])[2]
     inner = (at > 0.0) & (at < 1.0)
-    safe = _where(b, inner, at, one * 0.5)
+    safe = b.Select(inner, at, one * 0.5)
     logs = p * b.Log(safe) + q * b.Log1p(-safe) + lgamma(b, p + q) - lgamma(b, p) - lgamma(b, q)
-    share = _where(b, inner, b.Exp(logs) * fraction / p, at)
-    found = _where(b, turned, 1.0 - share, share)
-    return _given_back(b, _where(b, valid, found, _full(b, place, math.nan)), kind)
+    share = b.Select(inner, b.Exp(logs) * fraction / p, at)
+    found = b.Select(turned, 1.0 - share, share)
+    return _given_back(b, b.Select(valid, found, _full(b, place, math.nan)), kind)
 
 
 def _scaled_bessel(b: Methods, operand: Any, what: str, order: int) -> XlaOp:
@@ -235,7 +231,7 @@ def _scaled_bessel(b: Methods, operand: Any, what: str, order: int) -> XlaOp:
     (x,), kind = _together(b, what, operand)
     size = b.Abs(x)
     is_small = size <= 20.0
-    near, far = _where(b, is_small, size, 1.0), _where(b, is_small, _full(b, x, 30.0), size)
+    near, far = b.Select(is_small, size, 1.0), b.Select(is_small, _full(b, x, 30.0), size)
     half = near * near * 0.25
     term = _full(b, x, 1.0) if order == 0 else near * 0.5
     total = term
@@ -248,8 +244,8 @@ def _scaled_bessel(b: Methods, operand: Any, what: str, order: int) -> XlaOp:
         step = step * -(mu - (2.0 * k - 1.0) ** 2) / (far * (8.0 * k))
         tail = tail + step
     tail = tail * b.Rsqrt(far * (2.0 * math.pi))
-    found = _where(b, is_small, total, tail)
-    found = _where(b, b.IsInf(x), _full(b, x, 0.0), found)
+    found = b.Select(is_small, total, tail)
+    found = b.Select(b.IsInf(x), _full(b, x, 0.0), found)
     return _given_back(b, found * b.Sign(x) if order else found, kind)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
-from hlotool.builder.python_values import element_type_of
+from hlotool.builder.python_values import axis_of, element_type_of
 
 if TYPE_CHECKING:
     from hlotool.builder.signatures import Methods
@@ -58,7 +58,7 @@ def while_loop_helper(b: Methods, condition: Callable[..., Any], body: Callable[
 def map_rows(b: Methods, operand: Any, body: Callable[[Any], Any], axis: int = 0) -> XlaOp:
     """Call body on each slice along an axis, one after the other, and stack what it gives along the first dimension."""
     made = b.operand(operand)
-    axis = axis + made.rank if axis < 0 else axis
+    axis = axis_of(made, axis)
     sizes = [1 if d == axis else n for d, n in enumerate(made.dims)]
     rest = [n for d, n in enumerate(made.dims) if d != axis]
 

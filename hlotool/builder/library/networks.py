@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
+from hlotool.builder.python_values import axis_of
 
 if TYPE_CHECKING:
     from hlotool.builder.signatures import Methods
-
-
-def _axis(made: XlaOp, axis: int) -> int:
-    return axis + made.rank if axis < 0 else axis
 
 
 def _spread(b: Methods, folded: XlaOp, like: XlaOp, axis: int) -> XlaOp:
@@ -25,7 +22,7 @@ def _spread(b: Methods, folded: XlaOp, like: XlaOp, axis: int) -> XlaOp:
 def softmax(b: Methods, operand: Any, axis: int = -1) -> XlaOp:
     """Exponentials that add up to 1 along an axis."""
     made = b.operand(operand)
-    axis = _axis(made, axis)
+    axis = axis_of(made, axis)
     raised = b.Exp(made - _spread(b, b.ReduceMax(made, [axis]), made, axis))
     found: XlaOp = raised / _spread(b, b.Sum(raised, [axis]), made, axis)
     return found
@@ -35,7 +32,7 @@ def softmax(b: Methods, operand: Any, axis: int = -1) -> XlaOp:
 def log_softmax(b: Methods, operand: Any, axis: int = -1) -> XlaOp:
     """The logarithm of Softmax, without leaving the range of floats."""
     made = b.operand(operand)
-    axis = _axis(made, axis)
+    axis = axis_of(made, axis)
     low = made - _spread(b, b.ReduceMax(made, [axis]), made, axis)
     total = b.Log(b.Sum(b.Exp(low), [axis]))
     found: XlaOp = low - _spread(b, total, made, axis)

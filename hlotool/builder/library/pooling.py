@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hlotool.builder.argument_types import Ints
@@ -10,6 +11,7 @@ from hlotool.builder.contraction import padding_rows
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.library.constants import min_value, zero
+from hlotool.builder.library.reducers import fold_of
 from hlotool.builder.problems import demand
 from hlotool.builder.python_values import ints
 
@@ -73,18 +75,11 @@ def max_pool(b: Methods, operand: Any, kernel_size: Ints, stride: Ints | None = 
     """The greatest element of each window over the spatial dimensions: those between the first and the last."""
     made = b.operand(operand)
     window, strides, pads = _whole(made, kernel_size, stride, padding, spatial_dimensions)
-
-    def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-        return b.Max(lhs, rhs)
-
-    return b.ReduceWindow(made, min_value(b, made.element_type), fold, window, strides, pads)
+    return b.ReduceWindow(made, min_value(b, made.element_type), fold_of(b, "Max"), window, strides, pads)
 
 
 def _sums(b: Methods, made: XlaOp, window: Any, strides: Any, pads: Any, base: Any = None) -> XlaOp:
-    def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-        return b.Add(lhs, rhs)
-
-    return b.ReduceWindow(made, zero(b, made.element_type), fold, window, strides, pads, base)
+    return b.ReduceWindow(made, zero(b, made.element_type), fold_of(b, "Add"), window, strides, pads, base)
 
 
 @function()
@@ -99,10 +94,7 @@ def avg_pool(b: Methods, operand: Any, kernel_size: Ints, stride: Ints | None = 
 
 def _counts(b: Methods, made: XlaOp, parts: Any, counts_include_padding: bool) -> Any:
     window, _, _ = parts
-    size = 1
-    for n in window:
-        size *= n
-    return float(size) if counts_include_padding else _sums(b, b.OnesLike(made), *parts)
+    return float(math.prod(window)) if counts_include_padding else _sums(b, b.OnesLike(made), *parts)
 
 
 @function()
@@ -129,12 +121,5 @@ def max_pool_grad(b: Methods, out_backprop: Any, operand: Any, kernel_size: Ints
     """The gradient of MaxPool for its operand."""
     made = b.operand(operand)
     window, strides, pads = _whole(made, kernel_size, stride, padding, spatial_dimensions)
-
-    def select(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-        return b.Ge(lhs, rhs)
-
-    def scatter(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-        return b.Add(lhs, rhs)
-
-    return b.SelectAndScatter(made, select, window, strides, pads, out_backprop,
-                              zero(b, made.element_type), scatter)
+    return b.SelectAndScatter(made, fold_of(b, "Ge"), window, strides, pads, out_backprop,
+                              zero(b, made.element_type), fold_of(b, "Add"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,21 +12,25 @@ from hlotool.builder.functions import Function, add, function, without_builder
 from hlotool.builder.handles import XlaComputation, XlaOp
 from hlotool.builder.library.constants import max_value, min_value, one, zero
 from hlotool.builder.problems import demand
-from hlotool.builder.python_values import element_type_of, ints
+from hlotool.builder.python_values import axis_of, element_type_of, ints
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:
     from hlotool.builder.signatures import Methods
 
 
+def fold_of(b: Methods, name: str) -> Callable[[XlaOp, XlaOp], XlaOp]:
+    """Return the function of two scalars that the builder function of that name computes."""
+    def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
+        return b.today(name, lhs, rhs)
+
+    return fold
+
+
 def _folding(name: str) -> None:
     def call(b: Methods, element_type: Any) -> XlaComputation:
         scalar = Shape.array(element_type_of(element_type))
-
-        def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-            return b.today(name, lhs, rhs)
-
-        return XlaComputation(b.callee(fold, [scalar, scalar], f"{name.lower()}_{scalar.element_type}"))
+        return XlaComputation(b.callee(fold_of(b, name), [scalar, scalar], f"{name.lower()}_{scalar.element_type}"))
 
     other = {"Mul": "Multiply", "And": "LogicalAnd"}.get(name)
     add(Function(f"CreateScalar{name}Computation", call, f"A computation of two scalars: {name}.",
@@ -92,16 +97,11 @@ for _name in ("Lt", "Gt", "Le", "Ge", "Eq", "Ne"):
 def folded(b: Methods, operand: Any, axes: Any, name: str, start: Any) -> XlaOp:
     """An operand folded along axes (all, by default) by a function, from what `start` gives."""
     made = b.operand(operand)
-
-    def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-        return b.today(name, lhs, rhs)
-
-    return b.Reduce(made, start(b, made.element_type), fold, _axes(made, axes))
+    return b.Reduce(made, start(b, made.element_type), fold_of(b, name), _axes(made, axes))
 
 
 def _axes(made: XlaOp, axes: Any) -> tuple[int, ...]:
-    return tuple(range(made.rank)) if axes is None else tuple(
-        a + made.rank if a < 0 else a for a in ints(axes, "axes"))
+    return tuple(range(made.rank)) if axes is None else tuple(axis_of(made, a) for a in ints(axes, "axes"))
 
 
 @function("ReduceSum")
@@ -132,10 +132,7 @@ def reduce_min(b: Methods, operand: Any, axes: Any = None) -> XlaOp:
 def mean(b: Methods, operand: Any, axes: Any = None) -> XlaOp:
     """The mean of floats along axes; along all by default."""
     made = b.operand(operand)
-    count = 1
-    for axis in _axes(made, axes):
-        count *= made.dims[axis]
-    return b.Div(sum_(b, made, axes), float(count))
+    return b.Div(sum_(b, made, axes), float(math.prod(made.dims[axis] for axis in _axes(made, axes))))
 
 
 @function()
@@ -152,7 +149,7 @@ def all_(b: Methods, predicates: Any, axes: Any = None) -> XlaOp:
 
 def _arg(b: Methods, operand: Any, axis: int, index_type: Any, is_max: bool) -> XlaOp:
     made = b.operand(operand)
-    axis = axis + made.rank if axis < 0 else axis
+    axis = axis_of(made, axis)
     kind = element_type_of(index_type)
     places = b.emit("iota", (), {"iota_dimension": axis}, Shape.array(kind, made.dims))
 
@@ -191,16 +188,12 @@ def arg_min(b: Methods, operand: Any, axis: int = 0, index_type: Any = "s32") ->
 
 def _running(b: Methods, operand: Any, axis: int, name: str, start: Any, is_reverse: bool) -> XlaOp:
     made = b.operand(operand)
-    axis = axis + made.rank if axis < 0 else axis
+    axis = axis_of(made, axis)
     size = made.dims[axis]
     window = [size if d == axis else 1 for d in range(made.rank)]
     side = (0, max(size - 1, 0)) if is_reverse else (max(size - 1, 0), 0)
     padding = [side if d == axis else (0, 0) for d in range(made.rank)]
-
-    def fold(lhs: XlaOp, rhs: XlaOp) -> XlaOp:
-        return b.today(name, lhs, rhs)
-
-    return b.ReduceWindow(made, start(b, made.element_type), fold, window, None, padding)
+    return b.ReduceWindow(made, start(b, made.element_type), fold_of(b, name), window, None, padding)
 
 
 @function()

@@ -10,7 +10,7 @@ from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
 from hlotool.builder.problems import demand
-from hlotool.builder.python_values import ints
+from hlotool.builder.python_values import axis_of, ints
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:
@@ -70,24 +70,18 @@ def dynamic_update_slice_in_minor_dims(b: Methods, operand: Any, update: Any, st
 def index_select(b: Methods, operand: Any, indices: Any, axis: int = 0, batch_dims: int = 0) -> XlaOp:
     """The slices along an axis that stand at the indices; the first `batch_dims` dimensions count through both."""
     made, given = b.operand(operand), b.operand(indices)
-    axis = axis + made.rank if axis < 0 else axis
+    axis = axis_of(made, axis)
     batch_dims = batch_dims + given.rank if batch_dims < 0 else batch_dims
-    if batch_dims:
-        demand(batch_dims <= axis and made.dims[:batch_dims] == given.dims[:batch_dims], ARGUMENTS,
-               f"the first {batch_dims} dimensions of {made.shape.text(False)} and {given.shape.text(False)} are to be "
-               f"the same, and axis {axis} is to stand behind them")
-        counted = list(range(batch_dims))
-        own = given.rank - batch_dims
-        outside = [d if d < axis else d + own - 1 for d in range(batch_dims, made.rank) if d != axis]
-        return b.Gather(made, given, {
-            "offset_dims": outside, "collapsed_slice_dims": [axis], "start_index_map": [axis],
-            "operand_batching_dims": counted, "start_indices_batching_dims": counted, "index_vector_dim": given.rank},
-                        [min(n, 1) if d in counted or d == axis else n for d, n in enumerate(made.dims)])
-    rank = given.rank
-    offsets = [d if d < axis else d + rank - 1 for d in range(made.rank) if d != axis]
-    sizes = [min(n, 1) if d == axis else n for d, n in enumerate(made.dims)]
-    return b.Gather(made, given, {"offset_dims": offsets, "collapsed_slice_dims": [axis],
-                                  "start_index_map": [axis], "index_vector_dim": rank}, sizes)
+    demand(not batch_dims or (batch_dims <= axis and made.dims[:batch_dims] == given.dims[:batch_dims]), ARGUMENTS,
+           f"the first {batch_dims} dimensions of {made.shape.text(False)} and {given.shape.text(False)} are to be "
+           f"the same, and axis {axis} is to stand behind them")
+    counted = list(range(batch_dims))
+    own = given.rank - batch_dims
+    offsets = [d if d < axis else d + own - 1 for d in range(batch_dims, made.rank) if d != axis]
+    return b.Gather(made, given, {
+        "offset_dims": offsets, "collapsed_slice_dims": [axis], "start_index_map": [axis],
+        "operand_batching_dims": counted, "start_indices_batching_dims": counted, "index_vector_dim": given.rank},
+                    [min(n, 1) if d in counted or d == axis else n for d, n in enumerate(made.dims)])
 
 
 @function("TorchGather")
@@ -97,15 +91,20 @@ def take_along(b: Methods, operand: Any, indices: Any, axis: int = 0, sparse: bo
     `sparse` chooses in C++ between a gather and products with masks, which give the same; here it is always a gather.
     """
     made, given = b.operand(operand), b.operand(indices)
-    axis = axis + made.rank if axis < 0 else axis
+    axis = axis_of(made, axis)
     rank = made.rank
-    columns = []
-    for d in range(rank):
-        column = given if d == axis else b.Iota(Shape.array(given.element_type, given.dims), d)
-        columns.append(b.Reshape(column, [*given.dims, 1]))
-    return b.Gather(made, b.ConcatInDim(columns, dimension=rank), {
+    return b.Gather(made, whole_indices(b, given, axis), {
         "offset_dims": [], "collapsed_slice_dims": range(rank), "start_index_map": range(rank),
         "index_vector_dim": rank}, [1] * rank)
+
+
+def whole_indices(b: Methods, indices: XlaOp, axis: int) -> XlaOp:
+    """Return indices of all dimensions, in a last one: those given along an axis, an element's own along others."""
+    columns = []
+    for d in range(indices.rank):
+        column = indices if d == axis else b.Iota(Shape.array(indices.element_type, indices.dims), d)
+        columns.append(b.Reshape(column, [*indices.dims, 1]))
+    return b.ConcatInDim(columns, dimension=indices.rank)
 
 
 @function()

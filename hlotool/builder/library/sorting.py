@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
+from hlotool.builder.python_values import axis_of
 from hlotool.ir import Shape
 
 if TYPE_CHECKING:
     from hlotool.builder.signatures import Methods
-
-
-def _axis(made: XlaOp, axis: int) -> int:
-    return axis + made.rank if axis < 0 else axis
 
 
 def _sorted(b: Methods, operands: list[XlaOp], axis: int, is_descending: bool) -> XlaOp:
@@ -27,28 +24,28 @@ def _sorted(b: Methods, operands: list[XlaOp], axis: int, is_descending: bool) -
 def sort_ascending(b: Methods, operand: Any, axis: int = -1) -> XlaOp:
     """The elements along an axis, rising."""
     made = b.operand(operand)
-    return _sorted(b, [made], _axis(made, axis), False)
+    return _sorted(b, [made], axis_of(made, axis), False)
 
 
 @function()
 def sort_descending(b: Methods, operand: Any, axis: int = -1) -> XlaOp:
     """The elements along an axis, falling."""
     made = b.operand(operand)
-    return _sorted(b, [made], _axis(made, axis), True)
+    return _sorted(b, [made], axis_of(made, axis), True)
 
 
 @function()
 def sort_by_key(b: Methods, keys: Any, values: Any, axis: int = -1, is_descending: bool = False) -> XlaOp:
     """Keys in order and the values that belong to them: a tuple; equal keys keep their order."""
     made = b.operand(keys)
-    return _sorted(b, [made, b.operand(values)], _axis(made, axis), is_descending)
+    return _sorted(b, [made, b.operand(values)], axis_of(made, axis), is_descending)
 
 
 @function()
 def arg_sort(b: Methods, operand: Any, axis: int = -1, is_descending: bool = False, index_type: Any = "s32") -> XlaOp:
     """Where the elements along an axis stand, in their order."""
     made = b.operand(operand)
-    axis = _axis(made, axis)
+    axis = axis_of(made, axis)
     from hlotool.builder.python_values import element_type_of
 
     places = b.Iota(Shape.array(element_type_of(index_type), made.dims), axis)
@@ -59,7 +56,7 @@ def arg_sort(b: Methods, operand: Any, axis: int = -1, is_descending: bool = Fal
 def median(b: Methods, operand: Any, axis: int = -1) -> XlaOp:
     """The element in the middle along an axis; the mean of two where their number is even."""
     made = b.operand(operand)
-    axis = _axis(made, axis)
+    axis = axis_of(made, axis)
     rows, size = sort_ascending(b, made, axis), made.dims[axis]
     dims = [n for d, n in enumerate(made.dims) if d != axis]
 

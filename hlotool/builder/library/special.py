@@ -23,10 +23,6 @@ def real(b: Methods, value: Any, what: str) -> XlaOp:
     return made
 
 
-def _where(b: Methods, condition: Any, yes: Any, no: Any) -> XlaOp:
-    return b.Select(condition, yes, no)
-
-
 def _polynomial(x: XlaOp, coefficients: Sequence[float]) -> Any:
     """Horner's scheme, the highest power first."""
     found: Any = coefficients[0]
@@ -117,11 +113,11 @@ def next_after(b: Methods, from_: Any, to: Any) -> XlaOp:
     sign_bit = -(1 << (bits - 1))
     word = b.BitcastConvertType(start, kind)
     is_up = b.Eq(start < goal, start > 0.0)
-    stepped = word + _where(b, is_up, b.operand(1, kind), b.operand(-1, kind))
-    least = _where(b, goal > 0.0, b.operand(1, kind), b.operand(sign_bit + 1, kind))
-    moved = b.BitcastConvertType(_where(b, start == 0.0, least, stepped), start.element_type)
-    found = _where(b, start == goal, goal, moved)
-    return _where(b, is_nan(b, start) | is_nan(b, goal), start + goal, found)
+    stepped = word + b.Select(is_up, b.operand(1, kind), b.operand(-1, kind))
+    least = b.Select(goal > 0.0, b.operand(1, kind), b.operand(sign_bit + 1, kind))
+    moved = b.BitcastConvertType(b.Select(start == 0.0, least, stepped), start.element_type)
+    found = b.Select(start == goal, goal, moved)
+    return b.Select(is_nan(b, start) | is_nan(b, goal), start + goal, found)
 
 
 #: W. J. Giles, "Approximating the erfinv function": w < 5, and sqrt(w) beyond
@@ -139,17 +135,17 @@ def erf_inv(b: Methods, operand: Any) -> XlaOp:
     made = given if is_double else b.ConvertElementType(given, "f32")
     w = -b.Log1p(-(made * made))
     near = w < 5.0
-    v = _where(b, near, w - 2.5, b.Sqrt(w) - 3.0)
-    factor: Any = _where(b, near, b.operand(_ERF_INV_NEAR[0], made.element_type),
+    v = b.Select(near, w - 2.5, b.Sqrt(w) - 3.0)
+    factor: Any = b.Select(near, b.operand(_ERF_INV_NEAR[0], made.element_type),
                          b.operand(_ERF_INV_FAR[0], made.element_type))
     for close, far in zip(_ERF_INV_NEAR[1:], _ERF_INV_FAR[1:], strict=True):
-        factor = factor * v + _where(b, near, b.operand(close, made.element_type), b.operand(far, made.element_type))
+        factor = factor * v + b.Select(near, b.operand(close, made.element_type), b.operand(far, made.element_type))
     found = factor * made
     if is_double:  # the polynomials are made for f32: Newton's method brings the rest
         for _ in range(2):
             slope = 2.0 / math.sqrt(math.pi) * b.Exp(-(found * found))
             found = found - (b.Erf(found) - made) / slope
-    found = _where(b, b.Abs(made) == 1.0, made * math.inf, found)
+    found = b.Select(b.Abs(made) == 1.0, made * math.inf, found)
     return b.ConvertElementType(found, given.element_type)
 
 
@@ -166,7 +162,7 @@ def erfc(b: Methods, operand: Any) -> XlaOp:
     t = 1.0 / (1.0 + 0.5 * z)
     # exp(-z*z) loses digits of z*z: the part that rounding cut off is put back.
     tail = t * b.Exp(-(z * z) + _polynomial(t, _ERFC))
-    return _where(b, z < 0.5, 1.0 - b.Erf(made), _where(b, made < 0.0, 2.0 - tail, tail))
+    return b.Select(z < 0.5, 1.0 - b.Erf(made), b.Select(made < 0.0, 2.0 - tail, tail))
 
 
 #: C. Lanczos's approximation with g = 7 and nine terms
@@ -186,7 +182,7 @@ def lgamma(b: Methods, operand: Any) -> XlaOp:
     """The logarithm of the gamma function's magnitude."""
     given, x = _wide(b, operand, "Lgamma")
     is_small = x < 0.5
-    z = _where(b, is_small, -x, x - 1.0)
+    z = b.Select(is_small, -x, x - 1.0)
     total: Any = b.operand(_LANCZOS_BASE, x.element_type)
     for i, c in enumerate(_LANCZOS, 1):
         total = c / (z + float(i)) + total
@@ -195,10 +191,10 @@ def lgamma(b: Methods, operand: Any) -> XlaOp:
     log_t = b.Log1p(z / 7.5) + math.log(7.5)
     log_y = (z + 0.5 - t / log_t) * log_t + math.log(math.sqrt(2 * math.pi)) + b.Log(total)
     part = b.Abs(x) - b.Floor(b.Abs(x))
-    part = _where(b, part > 0.5, 1.0 - part, part)
+    part = b.Select(part > 0.5, 1.0 - part, part)
     sine = b.Log(b.Sin(math.pi * part))
-    mirrored = _where(b, b.IsFinite(sine), math.log(math.pi) - sine - log_y, -sine)
-    found = _where(b, is_inf(b, x), b.operand(math.inf, x.element_type), _where(b, is_small, mirrored, log_y))
+    mirrored = b.Select(b.IsFinite(sine), math.log(math.pi) - sine - log_y, -sine)
+    found = b.Select(is_inf(b, x), b.operand(math.inf, x.element_type), b.Select(is_small, mirrored, log_y))
     return b.ConvertElementType(found, given.element_type)
 
 
@@ -207,7 +203,7 @@ def digamma(b: Methods, operand: Any) -> XlaOp:
     """The slope of Lgamma; NaN at 0, -1, -2, ..."""
     given, x = _wide(b, operand, "Digamma")
     is_small = x < 0.5
-    z = _where(b, is_small, -x, x - 1.0)
+    z = b.Select(is_small, -x, x - 1.0)
     above: Any = b.operand(0.0, x.element_type)
     below: Any = b.operand(_LANCZOS_BASE, x.element_type)
     for i, c in enumerate(_LANCZOS, 1):
@@ -218,5 +214,5 @@ def digamma(b: Methods, operand: Any) -> XlaOp:
     turned = x + b.Abs(b.Floor(x + 0.5))
     mirrored = y - math.pi * b.Cos(math.pi * turned) / b.Sin(math.pi * turned)
     pole = (x <= 0.0) & (x == b.Floor(x))
-    found = _where(b, pole, b.operand(math.nan, x.element_type), _where(b, is_small, mirrored, y))
+    found = b.Select(pole, b.operand(math.nan, x.element_type), b.Select(is_small, mirrored, y))
     return b.ConvertElementType(found, given.element_type)

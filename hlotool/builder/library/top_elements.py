@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from hlotool.builder.codes import ARGUMENTS
 from hlotool.builder.functions import function
 from hlotool.builder.handles import XlaOp
+from hlotool.builder.library.slicing import whole_indices
 from hlotool.builder.problems import demand
-from hlotool.ir import Shape
+from hlotool.builder.python_values import axis_of
 from hlotool.ops import elements_left
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def approx_top_k(b: Methods, operands: Sequence[Any], init_values: Sequence[Any]
     made = [b.operand(o) for o in operands]
     demand(bool(made) and len(made) == len(init_values) and all(m.dims == made[0].dims for m in made), ARGUMENTS,
            "ApproxTopK takes operands of the same dimensions and an initial value for each")
-    axis = reduction_dim + made[0].rank if reduction_dim < 0 else reduction_dim
+    axis = axis_of(made[0], reduction_dim)
     demand(0 <= axis < made[0].rank and 0 <= top_k <= made[0].dims[axis], ARGUMENTS,
            f"top_k is {top_k}, reduction_dim {reduction_dim}; the operand is {made[0].shape.text(False)}")
     demand(0.0 < recall_target <= 1.0, ARGUMENTS, f"recall_target is {recall_target}; it lies in (0, 1]")
@@ -92,17 +93,13 @@ def approx_top_k(b: Methods, operands: Sequence[Any], init_values: Sequence[Any]
 def torch_scatter_dense(b: Methods, input: Any, index: Any, src: Any, dim: int, combiner: Any) -> XlaOp:
     """input with src combined into it: src[i][j] at index[i][j] along `dim`, at its own place along the others."""
     made, given, new = b.operand(input), b.operand(index), b.operand(src)
-    axis = dim + made.rank if dim < 0 else dim
+    axis = axis_of(made, dim)
     demand(0 <= axis < made.rank and given.dims == new.dims and given.rank == made.rank, ARGUMENTS,
            f"TorchScatterDense takes an index and a src of the same dimensions, of the rank of input; they are "
            f"{', '.join(o.shape.text(False) for o in (made, given, new))}")
-    columns = []
-    for d in range(made.rank):
-        column = given if d == axis else b.Iota(Shape.array(given.element_type, given.dims), d)
-        columns.append(b.Reshape(column, [*given.dims, 1]))
     numbers = {"update_window_dims": [], "inserted_window_dims": range(made.rank),
                "scatter_dims_to_operand_dims": range(made.rank), "index_vector_dim": made.rank}
-    return b.Scatter(made, b.ConcatInDim(columns, dimension=made.rank), new, combiner, numbers)
+    return b.Scatter(made, whole_indices(b, given, axis), new, combiner, numbers)
 
 
 @function()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.builder import XlaBuilder, XlaOp
-from hlotool.builder.linalg.lapack.routine import Config, letter, routine
+from hlotool.builder.linalg.lapack.routine import Config, letter, routine, xla_call
 from hlotool.builder.linalg.loop_arrays import (
     adjoint,
     as_columns,
@@ -82,6 +82,7 @@ def cholesky(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: 
     return [low, info]
 
 
+@xla_call("Qr", 1)
 @routine("geqrf", 2)
 def qr(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequence[Shape]) -> Found:
     """R above the diagonal, the tails of the reflections below it, and their factors."""
@@ -117,6 +118,7 @@ def qr_by_length(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, resul
     return loop(b, count, step, [a, numbers, zeros(b, a.element_type, (*batch, count))])
 
 
+@xla_call("ProductOfElementaryHouseholderReflectors", 2)
 @routine("orgqr", 2, 1, letters="sd")
 @routine("ungqr", 2, 1, letters="cz")
 def q_of_reflections(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequence[Shape]) -> Found:

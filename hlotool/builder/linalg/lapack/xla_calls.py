@@ -6,23 +6,8 @@ from collections.abc import Sequence
 
 from hlotool.builder import XlaBuilder, XlaOp
 from hlotool.builder.linalg.lapack.routine import Config, xla_call
-from hlotool.builder.linalg.reflections import q_of, qr_form
 from hlotool.ir import Shape
 from hlotool.passes.lift import Unclear
-
-
-@xla_call("Qr", 1)
-def qr(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequence[Shape]) -> list[XlaOp]:
-    """R on and above the diagonal, the tails of the reflections below it, and their factors."""
-    return list(qr_form(b, operands[0]))
-
-
-@xla_call("ProductOfElementaryHouseholderReflectors", 2)
-def q_of_reflections(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequence[Shape]
-                     ) -> list[XlaOp]:
-    """The columns of the product of reflections."""
-    a, taus = operands
-    return [q_of(b, a, taus, a.dims[-1])]
 
 
 @xla_call("LuDecomposition", 1)
