@@ -1,6 +1,7 @@
-/* Starts `hlotool lsp` for HLO and MLIR files, and starts it anew when the path of the program is changed. */
+/* Starts `hlotool lsp` with the first HLO or MLIR file, and anew when the path of the program is changed. Texts whose name
+   says nothing, such as XLA's dumps (.txt), are known by their first line. */
 
-const { commands, window, workspace } = require("vscode");
+const { commands, languages, window, workspace } = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
 /** @type {LanguageClient | undefined} */
@@ -29,10 +30,22 @@ async function restart() {
 
 /** @param {import("vscode").ExtensionContext} context */
 exports.activate = async context => {
+  /** @type {{ id: string, firstLine: string }[]} */
+  const known = context.extension.packageJSON.contributes.languages;
+  /** @param {import("vscode").TextDocument} document */
+  const opened = async document => {
+    if (known.some(language => language.id === document.languageId)) {
+      if (!client) await start();
+    } else if (document.languageId === "plaintext") {
+      const language = known.find(({ firstLine }) => new RegExp(firstLine).test(document.lineAt(0).text));
+      if (language) await languages.setTextDocumentLanguage(document, language.id);  // which opens it again
+    }
+  };
   context.subscriptions.push(
     commands.registerCommand("hlotool.restart", restart),
-    workspace.onDidChangeConfiguration(event => event.affectsConfiguration("hlotool.path") ? restart() : undefined));
-  await start();
+    workspace.onDidOpenTextDocument(opened),
+    workspace.onDidChangeConfiguration(event => client && event.affectsConfiguration("hlotool.path") ? restart() : undefined));
+  for (const document of workspace.textDocuments) await opened(document);
 };
 
 exports.deactivate = () => client?.stop();

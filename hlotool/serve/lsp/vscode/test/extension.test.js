@@ -1,6 +1,7 @@
 /* Activates the extension with stand-ins for VS Code and its client, and looks at what it starts and when. */
 
 const assert = require("node:assert");
+const fs = require("node:fs");
 const Module = require("node:module");
 const path = require("node:path");
 
@@ -16,7 +17,12 @@ const settings = { path: "/opt/hlotool", inlayHints: "names" };
 const known = {};
 /** @type {(event: any) => any} */
 let changed = () => undefined;
+/** @type {(document: any) => any} */
+let opened = () => undefined;
 let fails = false;
+
+/** A document with one line. @param {string} languageId @param {string} line */
+const text = (languageId, line) => ({ languageId, lineAt: () => ({ text: line }) });
 
 class LanguageClient {
   /** @param {any[]} given */
@@ -29,9 +35,15 @@ class LanguageClient {
 const standIns = {
   vscode: {
     commands: { registerCommand: (/** @type {string} */ name, /** @type {() => any} */ run) => { known[name] = run; } },
+    languages: {
+      setTextDocumentLanguage: (/** @type {any} */ document, /** @type {string} */ language) =>
+        opened({ ...document, languageId: language }),
+    },
     window: { showErrorMessage: (/** @type {string} */ text) => { errors.push(text); } },
     workspace: {
       getConfiguration: () => ({ get: (/** @type {string} */ name, /** @type {any} */ other) => settings[name] ?? other }),
+      textDocuments: [text("plaintext", "Dear all,")],
+      onDidOpenTextDocument: (/** @type {any} */ run) => { opened = run; },
       onDidChangeConfiguration: (/** @type {any} */ run) => { changed = run; },
     },
   },
@@ -42,7 +54,14 @@ const load = /** @type {any} */ (Module)._load;
 
 async function main() {
   const extension = require(path.join(__dirname, "..", "extension.js"));
-  await extension.activate({ subscriptions: [] });
+  const packageJSON = JSON.parse(fs.readFileSync(path.join(__dirname, "..", "package.json"), "utf8"));
+  await extension.activate({ subscriptions: [], extension: { packageJSON } });
+  await changed({ affectsConfiguration: () => true });
+  await opened(text("python", "HloModule f"));
+  assert.strictEqual(started.length, 0);  // nothing of ours is open
+  await opened(text("plaintext", "HloModule jit_f, is_scheduled=true"));
+  await opened(text("mlir", "module @m {"));
+  assert.strictEqual(started.length, 1);
   const [, , server, options] = started[0];
   assert.deepStrictEqual(server, { command: "/opt/hlotool", args: ["lsp"] });
   assert.deepStrictEqual(options.documentSelector, [{ language: "hlo" }, { language: "mlir" }]);
