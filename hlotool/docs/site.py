@@ -19,7 +19,8 @@ from hlotool.diagnostics.pages import filled
 from hlotool.process import OwnFiles
 
 #: pages of the guide in the order in which they are read; pages that are not named here come after
-_ORDER = ("index", "checking", "converting", "comparing", "bisecting", "building", "conformance", "library",
+_ORDER = ("index", "checking", "converting", "running", "comparing", "verdicts",
+          "proving", "partitioned", "isolating", "differing", "bisecting", "building", "conformance", "library",
           "extending", "editors", "configuration", "speed")
 
 
