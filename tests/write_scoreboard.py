@@ -1,4 +1,4 @@
-"""Writes the scoreboard of the manual's page on executors from reports of `hlotool conform --json`:
+"""Writes the scoreboard, an appendix of the manual, from reports of `hlotool conform --json`:
 
     python tests/write_scoreboard.py cpu.json interpreter.json plugin.json --called xla_cpu_pjrt.so='xla-cpu-pjrt 0.0.1'
 
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-PAGE = pathlib.Path(__file__).parents[1] / "hlotool" / "docs" / "executors.md"
+PAGE = pathlib.Path(__file__).parents[1] / "hlotool" / "docs" / "scoreboard.md"
 _BOARD = re.compile(r"(<!-- scoreboard -->\n).*?(<!-- end of scoreboard -->)", re.S)
 #: what cases of texts that are to be refused are asked of
 _NO_EXECUTOR = "verifier"
