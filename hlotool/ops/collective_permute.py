@@ -230,8 +230,7 @@ def collective_permute_start_shape(*operands: Shape, source_target_pairs: tuple[
             f"the result is {shown(declared)}; it must be ({inputs.text(False)}, {output.text(False)}, ...)")
     if declared is None:
         return Shape.tuple(inputs, output)
-    first = declared.elements[0] if slice_sizes is not None else inputs
-    return Shape.tuple(first, output, *declared.elements[2:])
+    return Shape.tuple(inputs, output, *declared.elements[2:])
 
 
 def _emit_collective_permute_start(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:

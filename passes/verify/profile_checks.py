@@ -187,7 +187,7 @@ def verify_precision(module: HloModule, contents: Contents, severity: Severity) 
             if said := _mixed_floats(instruction):
                 mixed.add(instruction)
                 yield report(module, instruction, PRECISION, said, help="convert one of them first", severity=severity)
-        for instruction in instructions if opcode in ("all-reduce", "custom-call") else ():
+        for instruction in instructions if opcode in ("all-reduce", "all-reduce-start", "custom-call") else ():
             if said := _other_precision(instruction):
                 yield report(module, instruction, PRECISION, said, help="convert the result", severity=severity)
         if opcode in ("reduce", "reduce-window", "map"):
