@@ -11,6 +11,7 @@ from hlotool.execution.codes import (
     NO_VALUE,
     NOT_FIXED_POINT,
     TIMEOUT,
+    UNDEFINED,
     UNSUPPORTED,
 )
 from hlotool.execution.device_state import DeviceState
@@ -38,6 +39,7 @@ __all__ = [
     "NO_VALUE",
     "TIMEOUT",
     "TIME_LIMIT",
+    "UNDEFINED",
     "UNSUPPORTED",
     "DeviceState",
     "Executor",

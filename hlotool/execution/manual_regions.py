@@ -30,6 +30,8 @@ from hlotool.ir import (
 )
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import OPS
+from hlotool.ops.values import EvaluationError
+from hlotool.passes.equality import are_near
 
 #: for each dimension the number of this part, and how many there are
 Part: TypeAlias = tuple[tuple[int, int], ...]
@@ -58,6 +60,8 @@ class Border:
 
     enters: bool
     parts: tuple[tuple[Part, ...], ...]
+    #: False where roundings are drawn, so that partitions which have one part may have several values of it
+    is_checked: bool = True
 
     def function(self, world: DeviceWorld, is_tuple: bool) -> Callable[..., Any]:
         """Return what it makes of the values of one device."""
@@ -67,6 +71,8 @@ class Border:
             else:
                 first = world.replica * world.partitions
                 rows = world.exchange(values, range(first, first + world.partitions))
+                for n, p in enumerate(self.parts if self.is_checked else ()):
+                    _require_alike([r[n] for r in rows], p)
                 found = [_joined([r[n] for r in rows], p) for n, p in enumerate(self.parts)]
             return tuple(found) if is_tuple else found[0]
 
@@ -260,6 +266,16 @@ def _slices(dims: Sequence[int], part: Part) -> tuple[slice, ...]:
 
 def _cut(value: Array, part: Part) -> Array:
     return value[_slices(value.shape, part)]
+
+
+def _require_alike(values: Sequence[Array], parts: Sequence[Part]) -> None:
+    """Raise EvaluationError where values of one part differ by more than the order of sums: no whole array has both."""
+    first: dict[Part, int] = {}
+    for partition, (value, part) in enumerate(zip(values, parts, strict=True)):
+        held = values[first.setdefault(part, partition)]
+        if value is not held and value.tobytes() != held.tobytes() and not are_near(held, value):
+            raise EvaluationError(f"partitions {first[part]} and {partition} leave the region with different values of "
+                                  "one part of the whole array, so that it has no value")
 
 
 def _joined(values: Sequence[Array], parts: Sequence[Part]) -> Array:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,7 @@ from hlotool.distributed import Partition, PartPlace, Version, partition_between
 from hlotool.execution import (
     MEMORY,
     TIMEOUT,
+    UNDEFINED,
     UNSUPPORTED,
     Executor,
     OutOfTime,
@@ -213,6 +215,8 @@ class _Work:
         self._open = OpenElements()
         self._open_arguments: list[list[Array]] | None = None
         self._doubts: list[tuple[Doubt, Finding]] = []
+        #: sets on which the second module has a value on the reference, and on which it has none
+        self._has_value: Counter[bool] = Counter()
 
     def prove_parts(self) -> None:
         """Try to prove that all devices' results are parts of the whole ones, which costs little."""
@@ -419,9 +423,14 @@ class _Work:
     def _reference_of_other(self, values: list[list[Array]]) -> _Pair | None:
         try:
             watch = Watch(self.coverage_of_other, until=max(self.until, work_time() + 2))
-            return _Pair(watch.run(self.other, values), None)
-        except (OutOfTime, HloError) as error:
-            if isinstance(error, HloError) and not self.found.diagnostics:
+            made = _Pair(watch.run(self.other, values), None)
+            self._has_value[True] += 1
+            return made
+        except OutOfTime:
+            return None
+        except HloError as error:
+            self._has_value[False] += any(d.code == UNDEFINED for d in error.diagnostics)
+            if not self.found.diagnostics:
                 self.found.diagnostics.extend(error.diagnostics)
             return None
 
@@ -544,6 +553,10 @@ class _Work:
                 found.vacuous.append("no result depends on the arguments")
             elif found.compared > 1 and not self._varied:
                 found.vacuous.append("the results are the same whatever goes in")
+        # One that has no value on any set may hold what the reference does not know; other executors decide then.
+        if self._has_value[False] and self._has_value[True]:
+            found.vacuous.append(f"the second module has no value on {self._has_value[False]:,} sets of arguments on "
+                                 "which the first has one")
         self._cover_choices(self.one, self.coverage, known, "")
         if self.is_pair and not self.has_no_reference:
             self._cover_choices(self.other, self.coverage_of_other, Dependence(self.other), "second module, ")

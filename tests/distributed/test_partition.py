@@ -112,3 +112,31 @@ def test_a_part_without_collectives_that_kept_its_shardings_is_one() -> None:
     part = "HloModule f\nENTRY e { x = s32[3,6] parameter(0), sharding={devices=[2,1,2]<=[4] last_tile_dim_replicate}" \
            "  ROOT y = s32[3,6] negate(x) }"
     assert hlotool.compare(hlotool.parse(WHOLE), hlotool.parse(part)).verdict == "agree"
+
+
+def test_a_part_that_waits_for_ever_on_some_arguments_does_not_agree() -> None:
+    """Devices part where an argument is 1, and meet on all other arguments."""
+    gather = "all-gather(p), channel_id={}, replica_groups={{{{0,1}}}}, dimensions={{0}}, use_global_device_ids=true"
+    whole = """HloModule w, num_partitions=2
+ENTRY e {
+  x = f32[4] parameter(0), sharding={devices=[2]<=[2]}
+  n = s32[] parameter(1), sharding={replicated}
+  ROOT t = f32[4] sine(x), sharding={replicated}
+}"""
+    part = f"""HloModule w, num_partitions=2
+a {{ p = f32[2] parameter(0)  ROOT g = f32[4] {gather.format(1)} }}
+b {{ p = f32[2] parameter(0)  ROOT g = f32[4] {gather.format(2)} }}
+ENTRY e {{
+  x = f32[2] parameter(0)
+  n = s32[] parameter(1)
+  i = u32[] partition-id()
+  j = s32[] convert(i)
+  k = s32[] constant(1)
+  m = s32[] add(k, j)
+  c = pred[] compare(n, m), direction=LT
+  s = f32[2] sine(x)
+  ROOT r = f32[4] conditional(c, s, s), true_computation=a, false_computation=b
+}}"""
+    found = hlotool.compare(hlotool.parse(whole), hlotool.parse(part), time_budget=1.0)
+    assert found.verdict == "none" and "the second module has no value on" in found.vacuous[0]
+    assert "wait for ever" in found.diagnostics[0].message

@@ -77,3 +77,31 @@ def test_what_is_not_understood_is_refused(old: str, new: str, said: str) -> Non
     with pytest.raises(HloError, match=said) as refused:
         evaluate_program(Program(hlotool.parse(text)), [[X]])
     assert refused.value.diagnostics[0].code == "E106" and refused.value.diagnostics[0].line
+
+
+ALIKE = """HloModule alike, num_partitions=4
+ENTRY e {
+  x = f32[8] parameter(0), sharding={devices=[4]<=[4]}
+  s = f32[2] custom-call(x), custom_call_target="SPMDFullToShardShape", sharding={manual}
+  g = f32[8] all-gather(s), channel_id=1, replica_groups={{0,1,2,3}}, dimensions={0}, use_global_device_ids=true, sharding={manual}
+  i = u32[] partition-id(), sharding={manual}
+  d = u32[] constant(DEVICE), sharding={manual}
+  c = pred[] compare(i, d), direction=EQ, sharding={manual}
+  b = pred[8] broadcast(c), dimensions={}, sharding={manual}
+  n = f32[8] negate(g), sharding={manual}
+  v = f32[8] select(b, n, g), sharding={manual}
+  ROOT r = f32[8] custom-call(v), custom_call_target="SPMDShardToFullShape", sharding={replicated}
+}
+"""
+
+
+def test_partitions_that_leave_a_region_with_other_values_of_one_array_are_told() -> None:
+    """The array of the first partition is not the program's: `compare` would agree about what is wrong elsewhere."""
+    right, wrong = (hlotool.parse(ALIKE.replace("DEVICE", device)) for device in ("7", "3"))
+    found = hlotool.compare(right, wrong, executors=("reference",), time_budget=1.0)
+    assert found.verdict == "none"
+    assert "partitions 0 and 3 leave the region with different values" in found.diagnostics[0].message
+    assert hlotool.compare(right, right, executors=("reference",), time_budget=1.0).verdict == "agree"
+    # Roundings may be drawn for each partition by itself.
+    x = np.arange(8, dtype=np.float32)
+    assert sample_program(Program(wrong), [[x]], 0)
