@@ -10,7 +10,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hlotool.blame.parts_run import Key, PartsRun, with_attributes, with_value
@@ -26,6 +27,8 @@ _ELEMENTWISE = with_flag("elementwise") | opcodes(lambda flow: flow.forwards) | 
 _DIRECTIONS, _EQUALITIES = ("LT", "LE", "GT", "GE"), ("EQ", "NE")
 #: ranges that are tried in place of one, and sizes of steps
 _RANGES, _SIZES = 12, 8
+#: entries at most of a table of which two are exchanged
+_EXCHANGED = 8
 
 
 @dataclass
@@ -47,7 +50,7 @@ class NumberRepairs:
             return self._range(key)
         if instruction.opcode == "constant" and instruction.shape.dims == (self.run.devices,):
             held = tuple(int(n) for n in values[0])
-            if said := self._table(key, held, [*tables_along_axes(held, self.run.grid)]):
+            if said := self._table(key, held, [*tables_along_axes(held, self.run.grid), *_exchanged(held)]):
                 return key, said
         if self._is_number(key):
             return self._last_number(key), "it is not the device's own number"
@@ -134,6 +137,13 @@ class NumberRepairs:
                     or not self._is_number(further[0]):
                 return key
             key = further[0]
+
+
+def _exchanged(table: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield a short table with two of its entries exchanged; of two entries it would be another device's number."""
+    for a, b in itertools.combinations(range(len(table)), 2):
+        if 2 < len(table) <= _EXCHANGED and table[a] != table[b]:
+            yield tuple(table[b] if n == a else table[a] if n == b else t for n, t in enumerate(table))
 
 
 def _direction(direction: str, _: HloInstruction) -> Mapping[str, str]:

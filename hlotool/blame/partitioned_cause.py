@@ -110,8 +110,10 @@ class _Search:
     #: what is right, and what is, or combines what one device has in a way that the whole program does not know
     right: set[HloInstruction] = field(default_factory=set)
     likely: set[HloInstruction] = field(default_factory=set)
-    #: collectives that hold right tiles, maybe not on the right devices
+    #: collectives that hold right tiles, maybe not on the right devices, and those that hold what a collective of a
+    #: region of the whole program holds, maybe not the right one
     moved: set[HloInstruction] = field(default_factory=set)
+    own: set[HloInstruction] = field(default_factory=set)
     #: what the devices' values are together
     totals: dict[HloInstruction, list[Total]] = field(default_factory=dict)
     #: what is named if nothing else is: it has an operand that is what it should be itself
@@ -132,8 +134,10 @@ class _Search:
     def _by_another_place(self, found: tuple[Key, str] | None) -> tuple[Key, str] | None:
         """Return a collective, before what was found, that brings right tiles to the wrong devices."""
         before = self.run.keys[:self.run.keys.index(found[0])] if found is not None else self.run.keys
+        is_by_value = found is None or (found[0][1].opcode not in COLLECTIVES and found[0][1] not in self.fixed)
+        moved = self.moved | self.own if is_by_value else self.moved
         for key in before:
-            if key[1] in self.moved and (said := self.collectives.of(key, has_to_reduce=False)):
+            if key[1] in moved and (said := self.collectives.of(key, has_to_reduce=False)):
                 return key, said
         return None
 
@@ -147,8 +151,8 @@ class _Search:
         self.right.discard(instruction)  # of a loop an earlier round may have been right
         if (instruction.opcode == "parameter" and not key[0]) or self._is_met(key):
             self._note(instruction, self.right)
-            if instruction.opcode in COLLECTIVES and flow_of(instruction).moves and not self.values.is_own(key):
-                self.moved.add(instruction)
+            if instruction.opcode in COLLECTIVES and flow_of(instruction).moves:
+                (self.own if self.values.is_own(key) else self.moved).add(instruction)
             return None
         self.totals[instruction] = list(self.run.wholes.totals(self.run.parts[key]))
         if self.totals[instruction]:

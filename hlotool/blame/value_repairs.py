@@ -96,7 +96,7 @@ class ValueRepairs:
 
     def total(self, key: Key, totals: Sequence[Total]) -> tuple[Key, str] | None:
         """Try the sum over an axis, or the mean, which no collective makes."""
-        if self._is_reduced(key[1]):
+        if self._is_reduced(key):
             return None
         for total in totals[:_TOTALS]:
             if self.run.is_mended(values={key: total.tiles.parts}):
@@ -119,13 +119,17 @@ class ValueRepairs:
             f"each device has its own part of a {total.kind}, which is never taken together; "
             f"the value needs an all-reduce over {self.run.along(total.groups)}")
 
-    def _is_reduced(self, instruction: HloInstruction) -> bool:
-        """Return True if a collective takes all that is computed of a value, element by element."""
-        seen, waiting = set(), [instruction]
+    def _is_reduced(self, key: Key) -> bool:
+        """Return True if a collective takes all that is computed of a value element by element, behind fusions, too."""
+        seen, waiting = set(), [key]
         while waiting:
-            users = self.run.users.get(waiting.pop(), [])
-            inner = [u for u in users if u.opcode not in COLLECTIVES]
-            if not users or not all(is_a(u, "elementwise") or flow_of(u).rearranges for u in inner):
+            path, instruction = waiting.pop()
+            users = [(path, u) for u in self.run.users.get(instruction, [])]
+            if not users and path and instruction is path[-1].computation.root and flow_of(path[-1].caller).in_place:
+                waiting.append((path[:-1], path[-1].caller))
+                continue
+            inner = [u for u in users if u[1].opcode not in COLLECTIVES]
+            if not users or not all(is_a(u, "elementwise") or flow_of(u).rearranges for _, u in inner):
                 return False
             waiting += [u for u in inner if u not in seen]
             seen.update(inner)

@@ -230,7 +230,8 @@ class _Induction:
     def _state(self, number: int, tiles: Array) -> TermView:
         shape = self.shape.elements[number]
         relations = self.walk.relations
-        term = relations.term(("state", self.depth, number), shape.element_type, [(None, None)] * shape.rank)
+        key = ("state", self.depth, number, shape.rank)  # other loops carry other arrays there
+        term = relations.term(key, shape.element_type, [(None, None)] * shape.rank)
         units = tuple(tuple(int(a == b) for b in range(shape.rank)) for a in range(shape.rank))
         return relations.view(term, units, relations.table(tiles), shape.dims)
 

@@ -423,9 +423,7 @@ class _Work:
     def _reference_of_other(self, values: list[list[Array]]) -> _Pair | None:
         try:
             watch = Watch(self.coverage_of_other, until=max(self.until, work_time() + 2))
-            made = _Pair(watch.run(self.other, values), None)
-            self._has_value[True] += 1
-            return made
+            made = watch.run(self.other, values)
         except OutOfTime:
             return None
         except HloError as error:
@@ -433,6 +431,8 @@ class _Work:
             if not self.found.diagnostics:
                 self.found.diagnostics.extend(error.diagnostics)
             return None
+        self._has_value[True] += 1
+        return _Pair(made, None)
 
     def _failed(self, executor: Executor, error: HloError) -> None:
         """An executor that cannot run a module says so once, and the others go on."""

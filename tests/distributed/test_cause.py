@@ -63,6 +63,7 @@ def modules(*edits: tuple[str, str]) -> tuple[HloModule, HloModule]:
     ([(REDUCE, "copy(d)")], "r", "needs an all-reduce over the groups along an axis: {0,1},{2,3}"),
     ([("tanh(r)", "tanh(d)")], "t", "it takes d, a part of a sum; the value needs r"),
     ([("{0, 0, 2, 2}", "{0, 0, 2, 1}")], "rows", "1 at device 3, and 2 is needed"),
+    ([("{0, 0, 2, 2}", "{0, 2, 0, 2}")], "rows", "2 at device 1, and 0 is needed, 0 at device 2, and 2 is needed"),
     ([("n = u32[] partition-id()", "o = u32[] partition-id()  k = u32[] constant(3)  n = u32[] xor(o, k)")], "n",
      "not the device's own number")])
 def test_the_guilty_instruction_is_named(edits: list[tuple[str, str]], guilty: str, said: str) -> None:
@@ -133,3 +134,50 @@ def test_values_of_all_devices_are_held_against_the_whole_program(tmp_path: path
     record = json.loads(capsys.readouterr().out)
     found = {o["name"]: o["fate"] for o in record["operations"]}
     assert (found["d"], found["t"], found["y"]) == ("gone",) * 3 and record["different_results"] == [0]
+
+
+def test_a_collective_of_one_device_each_is_named_behind_a_fusion() -> None:
+    """A part of a sum that leaves a fusion for an all-reduce over groups of one device is not taken together by it."""
+    product = "f32[2,6] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+    fused = "inner { x = f32[2,4] parameter(0)  w = f32[4,6] parameter(1)  ROOT p = " + product + " }\n\nENTRY"
+    found = hlotool.isolate(*modules(
+        ("d = " + product + ', metadata={op_name="dot"}', "d = f32[2,6] fusion(x, w), kind=kOutput, calls=inner"),
+        ("ENTRY", fused), ("{{0,1},{2,3}}", "{{0},{1},{2},{3}}")))
+    assert found.place is not None and found.place.instruction.name == "r"
+    assert "needs an all-reduce over" in found.diagnostics[0].message
+
+
+RING = """HloModule f, num_partitions=4
+
+ENTRY e {
+  x = f32[4,3] parameter(0), sharding={devices=[4,1]<=[4]}
+  s = f32[1,3] custom-call(x), custom_call_target="SPMDFullToShardShape", sharding={manual}
+  a = f32[1,3] collective-permute(s), channel_id=1, source_target_pairs=PAIRS, sharding={manual}
+  b = f32[1,3] collective-permute(a), channel_id=1, source_target_pairs=PAIRS, sharding={manual}
+  g = f32[1,3] tanh(a), sharding={manual}
+  h = f32[1,3] tanh(b), sharding={manual}
+  y = f32[1,3] subtract(g, h), sharding={manual}
+  ROOT r = f32[4,3] custom-call(y), custom_call_target="SPMDShardToFullShape", sharding={devices=[4,1]<=[4]}
+}
+"""
+RING_PART = """HloModule f, num_partitions=4
+
+ENTRY e_spmd {
+  s = f32[1,3] parameter(0), sharding={devices=[4,1]<=[4]}
+  a = f32[1,3] collective-permute(s), channel_id=1, source_target_pairs=PAIRS
+  b = f32[1,3] collective-permute(a), channel_id=1, source_target_pairs=OTHERS
+  g = f32[1,3] tanh(a)
+  h = f32[1,3] tanh(b)
+  ROOT y = f32[1,3] subtract(g, h)
+}
+"""
+
+
+def test_a_permute_that_gives_what_another_one_of_the_region_gives_is_named() -> None:
+    """The second step of a ring goes back: devices hold what they hold elsewhere in the region of the whole program."""
+    ring, back = "{{0,1},{1,2},{2,3},{3,0}}", "{{1,0},{2,1},{3,2},{0,3}}"
+    whole, right, wrong = (hlotool.parse(text.replace("PAIRS", ring).replace("OTHERS", others)) for text, others in (
+        (RING, ""), (RING_PART, ring), (RING_PART, back)))
+    assert hlotool.isolate(whole, right).is_clean
+    found = hlotool.isolate(whole, wrong)
+    assert found.place is not None and found.place.instruction.name == "b", found.diagnostics[0]

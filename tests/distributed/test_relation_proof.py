@@ -347,6 +347,35 @@ def test_loops_are_proved_by_induction() -> None:
     assert not proof(*loop(shifted)).is_proved
 
 
+def test_loops_whose_states_have_other_ranks_are_proved_one_after_the_other() -> None:
+    """The second loop carries a scalar where the first one carries an array."""
+    second = """LOOP2
+body2 {
+  s = (s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[] cosine(x)
+  ROOT t = (s32[], f32[]) tuple(j, y)
+}
+condition2 {
+  s = (s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  l = s32[] constant(3)
+  ROOT c = pred[] compare(i, l), direction=LT
+}
+ENTRY""".removeprefix("LOOP2")
+    last = "f = f32[] constant(0.5)  u = (s32[], f32[]) tuple(z, f)  " \
+           "v = (s32[], f32[]) while(u), condition=condition2, body=body2  h = f32[] get-tuple-element(v), index=1  " \
+           "b = f32[{},3] broadcast(h), dimensions={{}}  k = f32[{},3] get-tuple-element(l), index=1  " \
+           "ROOT r = f32[{},3] add(b, k)"
+    texts = [t.replace("ENTRY", second).replace(f"ROOT r = f32[{n},3] get-tuple-element(l), index=1",
+                                                last.format(n, n, n))
+             for t, n in zip(loop("y = f32[2,3] tanh(d)"), (8, 2), strict=True)]
+    assert proof(*texts).is_proved
+
+
 RING = """HloModule f, num_partitions=4
 {folds}
 body {{

@@ -82,17 +82,17 @@ def test_what_is_not_understood_is_refused(old: str, new: str, said: str) -> Non
 ALIKE = """HloModule alike, num_partitions=4
 ENTRY e {
   x = f32[8] parameter(0), sharding={devices=[4]<=[4]}
-  s = f32[2] custom-call(x), custom_call_target="SPMDFullToShardShape", sharding={manual}
-  g = f32[8] all-gather(s), channel_id=1, replica_groups={{0,1,2,3}}, dimensions={0}, use_global_device_ids=true, sharding={manual}
-  i = u32[] partition-id(), sharding={manual}
-  d = u32[] constant(DEVICE), sharding={manual}
-  c = pred[] compare(i, d), direction=EQ, sharding={manual}
-  b = pred[8] broadcast(c), dimensions={}, sharding={manual}
-  n = f32[8] negate(g), sharding={manual}
-  v = f32[8] select(b, n, g), sharding={manual}
+  s = f32[2] custom-call(x), custom_call_target="SPMDFullToShardShape", MANUAL
+  g = f32[8] all-gather(s), channel_id=1, replica_groups={{0,1,2,3}}, dimensions={0}, use_global_device_ids=true, MANUAL
+  i = u32[] partition-id(), MANUAL
+  d = u32[] constant(DEVICE), MANUAL
+  c = pred[] compare(i, d), direction=EQ, MANUAL
+  b = pred[8] broadcast(c), dimensions={}, MANUAL
+  n = f32[8] negate(g), MANUAL
+  v = f32[8] select(b, n, g), MANUAL
   ROOT r = f32[8] custom-call(v), custom_call_target="SPMDShardToFullShape", sharding={replicated}
 }
-"""
+""".replace("MANUAL", "sharding={manual}")
 
 
 def test_partitions_that_leave_a_region_with_other_values_of_one_array_are_told() -> None:
