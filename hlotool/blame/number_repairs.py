@@ -50,7 +50,8 @@ class NumberRepairs:
             return self._range(key)
         if instruction.opcode == "constant" and instruction.shape.dims == (self.run.devices,):
             held = tuple(int(n) for n in values[0])
-            if said := self._table(key, held, [*tables_along_axes(held, self.run.grid), *_exchanged(held)]):
+            tables = [*tables_along_axes(held, self.run.grid), *(_exchanged(held) if self._is_looked_up(key) else ())]
+            if said := self._table(key, held, tables):
                 return key, said
         if self._is_number(key):
             return self._last_number(key), "it is not the device's own number"
@@ -58,6 +59,11 @@ class NumberRepairs:
             return self._range(key)
         said = self._step(key)
         return (key, said) if said else None
+
+    def _is_looked_up(self, key: Key) -> bool:
+        """Return True if a table is read at the device's own number, by all that read it."""
+        return all(u.opcode == "dynamic-slice" and u.operands[0] is key[1] and u.operands[1].opcode == "partition-id"
+                   for u in self.run.users.get(key[1], ()))
 
     def _table(self, key: Key, held: Sequence[int], tables: Sequence[Sequence[int]]) -> str:
         for table in tables:

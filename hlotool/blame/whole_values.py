@@ -20,6 +20,8 @@ from hlotool.passes.equality import are_near, share_of
 _PLACEMENTS, _CANDIDATES = 64, 512
 #: how far the first elements may be from each other, as a share, where values are near
 _SLACK = 8.0
+#: elements of which no device has the largest all by itself, unless it has what the others should have
+_MANY = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +139,8 @@ class WholeValues:
                     made = fold.reduce(stack, chosen, stack.dtype, keepdims=True)
                     made = np.asarray(made / len(groups[0])).astype(made.dtype) if name == "mean" else made
                 row = self._by_device(np.broadcast_to(made, stack.shape))
-                yield from (Total(groups, name, tiles) for tiles in self.held(row))
+                yield from (Total(groups, name, tiles) for tiles in self.held(row)
+                            if fold is np.add or not _is_copied(values, groups, tiles))
 
     def _by_device(self, stack: Array) -> list[Array]:
         flat = stack.reshape(self.grid.size, *stack.shape[self.grid.ndim:])
@@ -155,6 +158,15 @@ class WholeValues:
             if factor and all(is_same(np.asarray(p * np.asarray(factor, p.dtype)), v) for p, v in zip(
                     tiles.parts, values, strict=True)):
                 yield factor, tiles
+
+
+def _is_copied(values: Sequence[Array], groups: Groups, tiles: Tiles) -> bool:
+    """Return True if in each group a device has all of its tile, and others other elements: no part of an extreme has
+    all of many."""
+    if tiles.parts[0].size < _MANY:
+        return False
+    rest = [[values[d] for d in g if not is_same(tiles.parts[d], values[d])] for g in groups]
+    return all(len(r) < len(g) and all((v != v.ravel()[0]).any() for v in r) for r, g in zip(rest, groups, strict=True))
 
 
 def _factor(one: Array, other: Array) -> float:
