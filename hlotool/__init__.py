@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from hlotool.stablehlo import convert, from_stablehlo, read, read_all, to_stablehlo
     from hlotool.text import PrintOptions, print_module
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 #: public name -> (room, name there)
 _PUBLIC = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import json
 import pathlib
 import re
 import subprocess
@@ -24,6 +25,19 @@ def test_the_conda_recipe_needs_what_the_project_needs() -> None:
     recipe = yaml.safe_load((ROOT / ".conda" / "recipe.yaml").read_text())
     assert recipe["package"]["version"] == PROJECT["version"]
     assert [r.replace(" ", "") for r in recipe["requirements"]["run"][1:]] == PROJECT["dependencies"]
+
+
+def test_what_editors_install_has_the_projects_version() -> None:
+    folder = ROOT / "hlotool" / "serve" / "lsp"
+    for name in ("vscode/package.json", "vscode/package-lock.json", "tree_sitter/package.json"):
+        assert json.loads((folder / name).read_text("utf-8"))["version"] == PROJECT["version"], name
+    written = re.findall(r'^version = "(.*)"', (folder / "configs" / "zed.sh").read_text("utf-8"), re.M)
+    assert set(written) == {PROJECT["version"]}
+
+
+def test_the_changelog_begins_with_the_projects_version() -> None:
+    found = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    assert found[0] in (PROJECT["version"], "Unreleased") and PROJECT["version"] in found
 
 
 def test_the_container_has_extras_that_there_are() -> None:

@@ -10,7 +10,7 @@ cat > extension.toml <<'END'
 id = "hlotool"
 name = "HLO"
 description = "HLO and StableHLO: findings, hover, names, completion and formatting by hlotool"
-version = "0.1.0"
+version = "1.0.0"
 schema_version = 1
 authors = ["The hlotool authors"]
 
@@ -34,7 +34,7 @@ END
 cat > Cargo.toml <<'END'
 [package]
 name = "hlotool-zed"
-version = "0.1.0"
+version = "1.0.0"
 edition = "2021"
 
 [lib]
