@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NoReturn
 
+from hlotool import mlir
 from hlotool.diagnostics import Diagnostic, HloError, define
 from hlotool.grammars import beginning, terminal
 from hlotool.ir import HloComputation, HloModule, Source, callees_first
@@ -36,7 +37,7 @@ from hlotool.text import (
     print_module,
     style_of,
 )
-from hlotool.text.input_files import plain_text, split_modules
+from hlotool.text.input_files import is_mlir, plain_text, split_modules, split_programs
 
 NOT_FORMATTABLE = define("P030", "not-formattable", "A text that would lose something in one format: a comment that "
                          "cannot stay in its place, what a logger wrote in front of lines.")
@@ -69,35 +70,53 @@ def formatted(module: HloModule, options: PrintOptions | None = None, changes: M
     except _Lost as error:
         if not kept:  # only empty lines
             return printed
-        _refuse(source, str(error))
+        _refuse_comments(source, str(error))
     if comments_in(text) != kept:
-        _refuse(source, "the comments would stand in another order")
+        _refuse_comments(source, "the comments would stand in another order")
     again = Source(text, source.filename)
     try:
         is_same = print_module(parse_source(again), options) == printed
     except HloError:
         is_same = False
     if not is_same:
-        _refuse(source, "the text would read as another module with its comments in their places")
+        _refuse_comments(source, "the text would read as another module with its comments in their places")
     return text
+
+
+def formatted_program(source: Source, options: PrintOptions | None = None, changes: Mapping[str, Any] = _NO_CHANGES
+                      ) -> str:
+    """Return a text of StableHLO, or of another program of MLIR, in one layout with its comments where they stand.
+
+    The options are those of HLO text. Raises HloError for syntax errors, and (P030) where the text would say something
+    else, or where options are given.
+    """
+    if options is not None or changes:
+        _refuse(source, "the options for its style are for HLO text, and this is StableHLO", "leave them out")
+    try:
+        return mlir.laid_out(source)
+    except mlir.TextLost as error:
+        _refuse(source, f"not formatted: {error}", "report it: a layout may not change what a text says")
 
 
 def format_text(text: str, filename: str = "<string>", options: PrintOptions | None = None,
                 changes: Mapping[str, Any] = _NO_CHANGES) -> tuple[str, int]:
     """Return the text of a file with its modules formatted where they stand, and how many of them change.
 
-    Raises HloError for syntax errors, and (P030) where something would be lost.
+    A text of MLIR is laid out by `formatted_program`. Raises HloError for syntax errors, and (P030) where something
+    would be lost.
     """
     plain = plain_text(text)
     pieces: list[str] = []
     at = changed = 0
-    for source in split_modules(plain, filename):
+    is_program = is_mlir(plain)
+    for source in split_programs(plain, filename) if is_program else split_modules(plain, filename):
         start = plain.find(source.text, at)
         if start < 0:
             raise HloError([Diagnostic(NOT_FORMATTABLE, "its lines have a logger's prefixes: they cannot be rewritten",
                                        filename=filename, help="take the module out of the log first")])
         own = source.text.strip("\n")
-        new = formatted(parse_source(source), options, changes).strip("\n")
+        new = (formatted_program(source, options, changes) if is_program
+               else formatted(parse_source(source), options, changes)).strip("\n")
         lead = source.text[:len(source.text) - len(source.text.lstrip("\n"))]
         pieces += [plain[at:start], lead, new, source.text[len(source.text.rstrip("\n")):]]
         changed += own != new
@@ -108,10 +127,14 @@ def format_text(text: str, filename: str = "<string>", options: PrintOptions | N
     return (whole.strip("\n") + "\n" if whole.strip() else whole), changed
 
 
-def _refuse(source: Source, message: str) -> NoReturn:
-    raise HloError([Diagnostic(NOT_FORMATTABLE, f"not formatted, its comments would be lost: {message}",
-                               filename=source.filename, line=source.first_line, column=1, end_line=source.first_line,
-                               end_column=2, help="move the comment to a line of its own in front of a statement")])
+def _refuse_comments(source: Source, message: str) -> NoReturn:
+    _refuse(source, f"not formatted, its comments would be lost: {message}",
+            "move the comment to a line of its own in front of a statement")
+
+
+def _refuse(source: Source, message: str, help: str) -> NoReturn:
+    raise HloError([Diagnostic(NOT_FORMATTABLE, message, filename=source.filename, line=source.first_line, column=1,
+                               end_line=source.first_line, end_column=2, help=help)])
 
 
 class _Lost(Exception):

@@ -1,4 +1,4 @@
-"""Prints modules in one format: parse and print, which to XLA is the same module.
+"""Prints modules in one format: HLO is parsed and printed, which to XLA is the same module; StableHLO text is laid out.
 
     hlotool fmt dump.hlo                 the text on standard output
     hlotool fmt --write samples/         files rewritten in place
@@ -20,8 +20,9 @@ from hlotool.cli.module_records import add_module_records, module_record, write_
 from hlotool.cli.option_values import whole_number
 from hlotool.diagnostics import HloError, visible, visible_lines, without_commands
 from hlotool.ir import Source
-from hlotool.passes.formatting import format_text, formatted
+from hlotool.passes.formatting import format_text, formatted, formatted_program
 from hlotool.text import STYLES, PrintOptions
+from hlotool.text.input_files import PROGRAM_SEPARATOR
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,15 +58,16 @@ def run(args: argparse.Namespace) -> int:
     if not args.write or args.check or args.diff:
         for loaded in load(args.paths, sources):
             try:
-                text = formatted(loaded.module(), *chosen)
+                text = _formatted(loaded, *chosen)
             except HloError as error:
                 code = max(code, report(error.diagnostics, sources))
-                records.append(module_record(loaded.name, "hlo", None, error.diagnostics))
+                records.append(module_record(loaded.name, _form(loaded), None, error.diagnostics))
                 continue
             is_changed = _before(loaded).strip() != text.strip()
             changed += is_changed
             if args.format == "json":
-                records.append(module_record(loaded.name, "hlo", None if args.check else text, changed=is_changed))
+                records.append(module_record(loaded.name, _form(loaded), None if args.check else text,
+                                             changed=is_changed))
             else:
                 _show(loaded, text, args)
         if args.format == "json":
@@ -77,6 +79,18 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         write_records(records)
     return code
+
+
+def _formatted(loaded: Loaded, options: PrintOptions | None, changes: Mapping[str, Any]) -> str:
+    """The text of an input in one format: that of a StableHLO text is StableHLO. Raises HloError."""
+    if loaded.input is not None and loaded.input.source is not None and _form(loaded) == "stablehlo":
+        return formatted_program(loaded.input.source, options, changes)
+    return formatted(loaded.module(), options, changes)
+
+
+def _form(loaded: Loaded) -> str:
+    """The language of what is printed: of binary forms it is HLO."""
+    return "stablehlo" if loaded.input is not None and loaded.input.kind == "mlir" else "hlo"
 
 
 def _before(loaded: Loaded) -> str:
@@ -92,7 +106,8 @@ def _show(loaded: Loaded, text: str, args: argparse.Namespace) -> None:
                                     f"{name} (formatted)", lineterm="")
         write_bytes(encoded(without_commands(visible_lines("".join(f"{row}\n" for row in rows)))))
     elif not args.check:
-        write_bytes(encoded(text))
+        is_further = _form(loaded) == "stablehlo" and loaded.first_line > 1
+        write_bytes(encoded(f"{PROGRAM_SEPARATOR}\n" * is_further + text))
 
 
 def _rewrite(paths: Sequence[str], chosen: tuple[PrintOptions | None, Mapping[str, Any]],
@@ -102,14 +117,14 @@ def _rewrite(paths: Sequence[str], chosen: tuple[PrintOptions | None, Mapping[st
     written: list[tuple[HloFile, str]] = []
     for name in files_to_rewrite(paths):
         try:
-            file = read_hlo_file(name)
+            file = read_hlo_file(name, ("hlo", "mlir"))
             text, changes = format_text(file.text, file.name, *chosen)
         except HloError as error:
             code = max(code, report(error.diagnostics) or 2)
             records.append(module_record(name, "hlo", None, error.diagnostics))
             continue
         changed += changes
-        records.append(module_record(name, "hlo", None, changed=bool(changes)))
+        records.append(module_record(name, file.form, None, changed=bool(changes)))
         written.append((file, text))
     if code:
         complain("nothing was written: some files cannot be formatted")

@@ -1,11 +1,11 @@
-"""Files of HLO text that a command rewrites in place: what is read as text comes back in the same form."""
+"""Files of text that a command rewrites in place: what is read as text comes back in the same form."""
 
 from __future__ import annotations
 
 import gzip
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,18 +14,20 @@ from hlotool.cli.whole_files import NOT_REWRITTEN, each_once, write_whole
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.text.input_files import bytes_of, files_of, inputs_of, plain_text, read_stream, uncompressed
 
-_KINDS = {"mlir": "StableHLO", "bytecode": "StableHLO bytecode", "proto": "a protobuf message"}
+_KINDS = {"mlir": "StableHLO text", "bytecode": "StableHLO bytecode", "proto": "a protobuf message"}
 
 
 @dataclass(frozen=True, slots=True)
 class HloFile:
-    """A file that holds HLO text, maybe compressed."""
+    """A file that holds HLO or StableHLO text, maybe compressed."""
 
     name: str
     #: as it is on disk; what is written must replace exactly this
     data: bytes
     #: with the line ends of the file
     text: str
+    #: "hlo" or "stablehlo"
+    form: str = "hlo"
 
     def write(self, text: str) -> None:
         """Write other text in the form that was read: compressed, marked, with its line ends. Raises HloError."""
@@ -39,17 +41,19 @@ class HloFile:
             write_whole(Path(self.name), data, read=self.data)
 
 
-def read_hlo_file(name: str) -> HloFile:
-    """The HLO text of a file, or of standard input (`-`). Raises HloError for a file of another form."""
+def read_hlo_file(name: str, kinds: Sequence[str] = ("hlo",)) -> HloFile:
+    """The text of a file, or of standard input (`-`). Raises HloError for a file of another form than those named."""
     shown = "<stdin>" if name == "-" else name
     data = read_stream(sys.stdin.buffer, shown) if name == "-" else bytes_of(files_of(name)[0])
-    other = next((given.kind for given in inputs_of(data, shown) if given.kind != "hlo"), None)
+    found = {given.kind for given in inputs_of(data, shown)}
+    other = next((kind for kind in sorted(found) if kind not in kinds), None)
     if other is not None:
+        texts = "HLO and StableHLO" if "mlir" in kinds else "HLO"
         raise HloError([Diagnostic(
-            NOT_REWRITTEN, f"only HLO text can be rewritten in place, this is {_KINDS[other]}", filename=shown,
+            NOT_REWRITTEN, f"only {texts} text can be rewritten in place, this is {_KINDS[other]}", filename=shown,
             help="`hlotool convert -o FILE.hlo` writes its HLO text to a file of its own")])
     text = uncompressed(data, shown).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-    return HloFile(shown, data, text if "\r\n" in text else plain_text(text))
+    return HloFile(shown, data, text if "\r\n" in text else plain_text(text), "stablehlo" if "mlir" in found else "hlo")
 
 
 def files_to_rewrite(paths: Iterable[str]) -> list[str]:

@@ -48,6 +48,11 @@ class Loaded:
         return found.arguments if found is not None else None
 
     @property
+    def first_line(self) -> int:
+        """The line of the file where the module begins."""
+        return _first_line(self.input) if self.input is not None else 1
+
+    @property
     def is_stablehlo(self) -> bool:
         return self.input is not None and self.input.kind in ("mlir", "bytecode")
 
@@ -77,5 +82,9 @@ def module_of(given: Input, arg_shapes: Sequence[str] | None = None) -> HloModul
 
 
 def _name(given: Input) -> str:
-    first = given.source.first_line if given.source is not None else 1
+    first = _first_line(given)
     return visible(given.filename if first == 1 else f"{given.filename}:{first}")
+
+
+def _first_line(given: Input) -> int:
+    return given.source.first_line if given.source is not None else 1

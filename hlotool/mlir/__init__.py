@@ -14,7 +14,7 @@ form that every reader of MLIR takes, whatever its dialects; `value_text` writes
 `read_program` reads a text of any dialect's generic form and of the short forms of StableHLO's: `text_program.py` what
 surrounds operations, `text_operations.py` one operation, `text_values.py` types, attributes and locations, and
 `elements_text.py` the elements of constants. They follow grammars/stablehlo.lark, and so does `short_text`, which
-prints a program as MLIR prints it.
+prints a program as MLIR prints it. `laid_out` lays a text out anew and keeps what it says (`format_text.py`).
 """
 
 from __future__ import annotations
@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from hlotool.mlir.bytecode_writer import write_bytecode
     from hlotool.mlir.codes import NESTED, TOO_NEW
     from hlotool.mlir.defined_attributes import fields_of_attribute, is_known, make_operation
+    from hlotool.mlir.format_text import TextLost, laid_out
     from hlotool.mlir.narrow_integers import with_signs, without_signs
     from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
     from hlotool.mlir.plain_bytecode import write_plain_bytecode
@@ -97,15 +98,16 @@ if TYPE_CHECKING:
 __all__ = [
     "ATTRIBUTES", "LOCATIONS", "NESTED", "TOO_NEW", "TYPES", "UNIT", "UNKNOWN", "AnyAttribute", "AnyType",
     "ArrayAttribute", "Block", "Bracketed", "Bytecode", "CallLocation", "ComplexType", "DenseArrayAttribute",
-    "DenseAttribute", "DenseResourceAttribute", "DenseStringsAttribute", "Dialect", "DialectAttribute", "DialectType",
-    "DictionaryAttribute", "FileLocation", "FloatAttribute", "FloatType", "FunctionType", "FusedLocation",
-    "IndexType", "IntegerAttribute", "IntegerType", "Location", "MemRefType", "NameLocation", "NoneType", "Operation",
-    "Region", "Requirement", "SparseAttribute", "SsaValue", "StringAttribute", "SymbolAttribute", "TensorType",
-    "TextAttribute", "TextType", "TupleType", "TypeAttribute", "UnitAttribute", "UnknownLocation", "VectorType",
-    "Version", "artifact_dialects", "artifact_version", "dense_numbers", "fields_of_attribute", "float_bits",
-    "float_text", "float_value", "float_width", "generic_text", "inner_places", "is_bytecode", "is_known", "lacking",
-    "make_operation", "place_text", "read_attribute", "read_bytecode", "read_location", "read_producer",
-    "read_program", "read_recovering", "read_stablehlo_artifact", "read_stablehlo_bytecode", "read_type", "read_vhlo",
+    "DenseAttribute", "DenseResourceAttribute", "DenseStringsAttribute", "Dialect", "DialectAttribute",
+    "DialectType", "DictionaryAttribute", "FileLocation", "FloatAttribute", "FloatType", "FunctionType",
+    "FusedLocation", "IndexType", "IntegerAttribute", "IntegerType", "Location", "MemRefType", "NameLocation",
+    "NoneType", "Operation", "Region", "Requirement", "SparseAttribute", "SsaValue", "StringAttribute",
+    "SymbolAttribute", "TensorType", "TextAttribute", "TextLost", "TextType", "TupleType", "TypeAttribute",
+    "UnitAttribute", "UnknownLocation", "VectorType", "Version", "artifact_dialects", "artifact_version",
+    "dense_numbers", "fields_of_attribute", "float_bits", "float_text", "float_value", "float_width",
+    "generic_text", "inner_places", "is_bytecode", "is_known", "lacking", "laid_out", "make_operation",
+    "place_text", "read_attribute", "read_bytecode", "read_location", "read_producer", "read_program",
+    "read_recovering", "read_stablehlo_artifact", "read_stablehlo_bytecode", "read_type", "read_vhlo",
     "requirements", "short_text", "stored_bytes", "structural_mistakes", "value_text", "version_of", "version_text",
     "walk", "with_signs", "without_signs", "words_of", "write_bytecode", "write_plain_bytecode",
     "write_stablehlo_artifact",
@@ -125,6 +127,7 @@ __getattr__ = lazily(__name__, {
     "bytecode_reader": ("Bytecode", "Dialect", "read_bytecode", "read_producer"),
     "bytecode_writer": ("write_bytecode",),
     "codes": ("NESTED", "TOO_NEW"),
+    "format_text": ("TextLost", "laid_out"),
     "defined_attributes": ("fields_of_attribute", "is_known", "make_operation"),
     "print_floats": ("float_bits", "float_text", "float_value", "float_width"),
     "operations": ("Block", "Operation", "Region", "SsaValue", "walk"),

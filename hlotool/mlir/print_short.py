@@ -25,7 +25,7 @@ from hlotool.grammars import (
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.defined_attributes import is_left_out
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue
-from hlotool.mlir.print_values import quoted, symbol
+from hlotool.mlir.print_values import quoted, symbol, value_text
 from hlotool.mlir.short_forms import BLOCK_NAMES, FULL_NAMES, RESULT_NAMES, is_applied
 from hlotool.mlir.text_printer import TextPrinter, Work, type_of
 
@@ -42,7 +42,7 @@ def short_text(operation: Operation, *, locations: bool = False, elide_above: in
     >>> print(short_text(Operation("x.y", (), [mlir.IndexType()], attributes={"a": mlir.UNIT})), end="")
     %0 = "x.y"() {a} : () -> index
     """
-    printer, names = _ShortPrinter(locations, elide_above), _Names()
+    printer, names = ShortPrinter(locations, elide_above), Names()
     printer.name_results(operation, names)
     return printer.written(printer.operation(operation, "", names, "builtin"), operation)
 
@@ -51,7 +51,7 @@ class _NotShort(Exception):
     """An operation that its short form cannot say."""
 
 
-class _Names:
+class Names:
     """The numbers and names that are taken where a region begins."""
 
     def __init__(self, values: int = 0, arguments: int = 0, conflicts: int = 0,
@@ -59,8 +59,8 @@ class _Names:
         self.values, self.arguments, self.conflicts = values, arguments, conflicts
         self.taken = (*taken, set())
 
-    def inner(self) -> _Names:
-        return _Names(self.values, self.arguments, self.conflicts, self.taken)
+    def inner(self) -> Names:
+        return Names(self.values, self.arguments, self.conflicts, self.taken)
 
     def unique(self, name: str) -> str:
         """Return a name that no value has, with a number where another has it."""
@@ -72,12 +72,12 @@ class _Names:
         return f"%{found}"
 
 
-class _ShortPrinter(TextPrinter):
+class ShortPrinter(TextPrinter):
     """Writes one text."""
 
     # Names
 
-    def name_results(self, operation: Operation, names: _Names) -> None:
+    def name_results(self, operation: Operation, names: Names) -> None:
         results = operation.results
         if not results:
             return
@@ -92,7 +92,7 @@ class _ShortPrinter(TextPrinter):
         for value in results:
             self.names[value] = base if len(results) == 1 else f"{base}#{value.number}"
 
-    def name_region(self, operation: Operation, region: Region, names: _Names) -> None:
+    def name_region(self, operation: Operation, region: Region, names: Names) -> None:
         special = BLOCK_NAMES.get(operation.name)
         for number, block in enumerate(region.blocks):
             self.blocks[block] = f"^bb{number}"
@@ -121,9 +121,15 @@ class _ShortPrinter(TextPrinter):
 
     # Operations
 
-    def operation(self, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
+    def operation(self, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
+        self.out.append(indent)
+        yield from self.statement(operation, indent, names, dialect)
+        self.out.append(f"{self.place(operation.location)}\n")
+
+    def statement(self, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
+        """An operation without its location, in its short form if that can say it."""
         out = self.out
-        out.append(indent + self.bound(operation))
+        out.append(self.bound(operation))
         own = _OWN.get(operation.name)
         begun = len(out)
         try:
@@ -134,9 +140,8 @@ class _ShortPrinter(TextPrinter):
         except _NotShort:
             del out[begun:]
             yield from self.generic(operation, indent, names)
-        out.append(f"{self.place(operation.location)}\n")
 
-    def by_form(self, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
+    def by_form(self, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
         part = _forms().get(operation.name)
         if part is None or operation.successors:
             raise _NotShort
@@ -151,7 +156,7 @@ class _ShortPrinter(TextPrinter):
             yield self.braced(operation, region, indent, names, form.region_begin)
             self.out.append(piece)
 
-    def braced(self, operation: Operation, region: Region, indent: str, names: _Names, is_named: bool = True) -> Work:
+    def braced(self, operation: Operation, region: Region, indent: str, names: Names, is_named: bool = True) -> Work:
         """A region between its braces; the arguments of its entry are named in front of it, or in its label."""
         inner = names.inner()
         self.name_region(operation, region, inner)
@@ -159,7 +164,7 @@ class _ShortPrinter(TextPrinter):
         yield self.region(operation, region, indent, inner, not is_named)
         self.out.append(f"{indent}}}")
 
-    def region(self, operation: Operation, region: Region, indent: str, names: _Names, labels: bool) -> Work:
+    def region(self, operation: Operation, region: Region, indent: str, names: Names, labels: bool) -> Work:
         dialect = operation.dialect if operation.name in ("func.func", "builtin.module") else ""
         inside = indent + "  "
         for number, block in enumerate(region.blocks):
@@ -170,7 +175,7 @@ class _ShortPrinter(TextPrinter):
             for inner in block.operations:
                 yield self.operation(inner, inside, names, dialect)
 
-    def generic(self, operation: Operation, indent: str, names: _Names) -> Work:
+    def generic(self, operation: Operation, indent: str, names: Names) -> Work:
         self.begin_generic(operation)
         for number, region in enumerate(operation.regions):
             self.out.append(", " if number else " (")
@@ -190,7 +195,7 @@ def spelled_name(name: str, dialect: str) -> str:
 class _OperationForm:
     """Writes one operation by its form."""
 
-    def __init__(self, printer: _ShortPrinter, operation: Operation) -> None:
+    def __init__(self, printer: ShortPrinter, operation: Operation) -> None:
         self.printer, self.operation = printer, operation
         self.names = [printer.names[o] for o in operation.operands]
         #: operands that no part has written yet
@@ -308,6 +313,8 @@ def _numbers(value: Any) -> str:
 _KINDS: dict[str, Callable[[Any], str]] = {
     "i64": lambda v: str(_expect(v, mlir.IntegerAttribute).value),
     "i32": lambda v: str(_expect(v, mlir.IntegerAttribute).value),
+    "ui64": lambda v: str(_expect(v, mlir.IntegerAttribute).value),
+    "f64": lambda v: value_text(_expect(v, mlir.FloatAttribute)).removesuffix(" : f64"),
     "truth": lambda v: "true" if _expect(v, mlir.IntegerAttribute).value else "false",
     "i64_array": _numbers,
     "string": lambda v: quoted(_expect(v, mlir.StringAttribute).text),
@@ -507,6 +514,7 @@ _RULES: dict[str, Callable[[_OperationForm], str | list[str]]] = {
     "mesh": _shardy("mesh", "#sdy.mesh"), "sharding": _shardy("sharding", "#sdy.sharding"),
     "out_sharding": _shardy("out_sharding", "#sdy.sharding"),
     "allowed_direction": _direction,
+    "type_of_each": lambda f: f.printer.text(f.operation.operands[0].type),
     "first_operand_type": lambda f: f.printer.text(f.operation.operands[0].type),
     "extracted_type": lambda f: f.printer.text(f.operation.operands[0].type),
 }
@@ -560,12 +568,12 @@ def _rules_of(part: Part) -> frozenset[str]:
 # Operations with more than a rule can say
 
 
-def _said_in_words(printer: _ShortPrinter, operation: Operation, *said: str) -> str:
+def _said_in_words(printer: ShortPrinter, operation: Operation, *said: str) -> str:
     rest = {n: v for n, v in {**operation.properties, **operation.attributes}.items() if n not in said}
     return f" attributes {printer.dictionary(rest)}" if rest else ""
 
 
-def _module(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
+def _module(printer: ShortPrinter, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
     name = operation.attribute("sym_name")
     if len(operation.regions) != 1 or len(operation.regions[0].blocks) != 1 or operation.operands or operation.results:
         raise _NotShort
@@ -574,7 +582,7 @@ def _module(printer: _ShortPrinter, operation: Operation, indent: str, names: _N
     yield printer.braced(operation, operation.regions[0], indent, names)
 
 
-def _function(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
+def _function(printer: ShortPrinter, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
     name, visibility, type = [operation.attribute(n) for n in ("sym_name", "sym_visibility", "function_type")]
     if not isinstance(name, mlir.StringAttribute) or not isinstance(type, mlir.TypeAttribute) or not isinstance(
             type.type, mlir.FunctionType) or len(operation.regions) != 1:
@@ -600,7 +608,7 @@ def _function(printer: _ShortPrinter, operation: Operation, indent: str, names: 
         printer.out.append(f"{indent}}}")
 
 
-def _results_of(printer: _ShortPrinter, operation: Operation, types: tuple[Any, ...]) -> str:
+def _results_of(printer: ShortPrinter, operation: Operation, types: tuple[Any, ...]) -> str:
     given = _dictionaries(printer, operation.attribute("res_attrs"), len(types))
     if not types:
         return ""
@@ -609,7 +617,7 @@ def _results_of(printer: _ShortPrinter, operation: Operation, types: tuple[Any, 
     return f" -> {listed}" if is_bare else f" -> ({listed})"
 
 
-def _dictionaries(printer: _ShortPrinter, given: Any, count: int) -> list[str]:
+def _dictionaries(printer: ShortPrinter, given: Any, count: int) -> list[str]:
     if given is None:
         return [""] * count
     if not isinstance(given, mlir.ArrayAttribute) or len(given.members) != count:
@@ -617,7 +625,7 @@ def _dictionaries(printer: _ShortPrinter, given: Any, count: int) -> list[str]:
     return [f" {printer.text(d)}" if _expect(d, mlir.DictionaryAttribute).entries else "" for d in given.members]
 
 
-def _while(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
+def _while(printer: ShortPrinter, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
     if len(operation.regions) != 2 or any(len(r.blocks) != 1 for r in operation.regions) or [
             r.type for r in operation.results] != [o.type for o in operation.operands]:
         raise _NotShort
@@ -636,7 +644,7 @@ def _while(printer: _ShortPrinter, operation: Operation, indent: str, names: _Na
     yield printer.braced(operation, operation.regions[1], indent, names)
 
 
-def _reduce(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
+def _reduce(printer: ShortPrinter, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
     count, dimensions = len(operation.operands) // 2, operation.attribute("dimensions")
     if len(operation.operands) % 2 or not isinstance(dimensions, mlir.DenseArrayAttribute) \
             or len(operation.regions) != 1 or len(operation.regions[0].blocks) != 1:
@@ -674,7 +682,7 @@ def _applied(operation: Operation, block: Block) -> str:
     return inner.name if is_plain else ""
 
 
-def _manual(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
+def _manual(printer: ShortPrinter, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
     if len(operation.regions) != 1 or len(operation.regions[0].blocks) != 1:
         raise _NotShort
     is_manual = operation.name == "sdy.manual_computation"
@@ -694,7 +702,7 @@ def _manual(printer: _ShortPrinter, operation: Operation, indent: str, names: _N
     printer.out.append(f" : {printer.text(type_of(operation))}")
 
 
-def _scan(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
+def _scan(printer: ShortPrinter, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
     form = _OperationForm(printer, operation)
     carried: tuple[int, ...] = _expect(form.attribute("operandSegmentSizes"), mlir.DenseArrayAttribute).values
     if len(carried) != 2 or sum(carried) != len(form.names) or len(operation.regions) != 1:
@@ -707,12 +715,12 @@ def _scan(printer: _ShortPrinter, operation: Operation, indent: str, names: _Nam
     printer.out.append(f" : {printer.text(type_of(operation))}")
 
 
-def _no_form(printer: _ShortPrinter, operation: Operation, indent: str, names: _Names, dialect: str) -> Work:
+def _no_form(printer: ShortPrinter, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
     raise _NotShort
     yield
 
 
-_OWN: dict[str, Callable[[_ShortPrinter, Operation, str, _Names, str], Work]] = {
+_OWN: dict[str, Callable[[ShortPrinter, Operation, str, Names, str], Work]] = {
     "builtin.module": _module, "func.func": _function, "stablehlo.while": _while, "stablehlo.reduce": _reduce,
     "sdy.manual_computation": _manual, "sdy.named_computation": _manual, "chlo.scan": _scan,
     "func.call_indirect": _no_form,

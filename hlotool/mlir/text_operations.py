@@ -17,7 +17,7 @@ from hlotool.mlir.elements_text import unescaped
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue
 from hlotool.mlir.print_values import value_text
 from hlotool.mlir.text_error import TextError
-from hlotool.mlir.text_values import BLANK, I32, I64, ValueBuilder
+from hlotool.mlir.text_values import BLANK, F64, I32, I64, UI64, ValueBuilder
 
 _ATTRIBUTES: tuple[type, ...] = mlir.AnyAttribute.__args__
 
@@ -290,8 +290,9 @@ class OperationBuilder(ValueBuilder):
 
     def operand_types(self, children: list[Any], start: int, end: int) -> None:
         self.frame.operand_types = tuple(children)
-        if self.frame.name.startswith("check."):
-            self.frame.operand_types = (children[0],) * len(self.frame.operands)
+
+    def type_of_each(self, children: list[Any], start: int, end: int) -> None:
+        self.frame.operand_types = (children[0],) * len(self.frame.operands)
 
     def operand_and_result_types(self, children: list[Any], start: int, end: int) -> None:
         self.frame.operand_types = self.frame.result_types = tuple(children)
@@ -326,6 +327,13 @@ class OperationBuilder(ValueBuilder):
     def i32(self, children: list[Any], start: int, end: int) -> Any:
         return mlir.IntegerAttribute(self._within(self._integer(children[0], start), -(1 << 31), (1 << 31) - 1,
                                                   children[0], start), I32)
+
+    def ui64(self, children: list[Any], start: int, end: int) -> Any:
+        return mlir.IntegerAttribute(self._within(self._integer(children[0], start), 0, (1 << 64) - 1, children[0],
+                                                  start), UI64)
+
+    def f64(self, children: list[Any], start: int, end: int) -> Any:
+        return self.number([children[0], F64], start, end)
 
     def i64_array(self, children: list[Any], start: int, end: int) -> Any:
         return mlir.DenseArrayAttribute(I64, tuple(self.i64_of(c, start) for c in children if c is not None))
@@ -466,14 +474,17 @@ class OperationBuilder(ValueBuilder):
         return children[0]
 
     def constant_value(self, children: list[Any], start: int, end: int) -> None:
-        value = children[0]
-        self.frame.properties["value"] = value
-        if not hasattr(value, "type") or isinstance(value, (mlir.TypeAttribute, mlir.StringAttribute)):
-            raise TextError(BAD_TYPE, "the value of a constant has elements of numbers", start, end)
+        self.frame.properties["value"] = value = self._typed_elements(children[0], start, end)
         self.frame.result_types = (value.type,)
 
+    def _typed_elements(self, value: Any, start: int, end: int) -> Any:
+        if not hasattr(value, "type") or isinstance(value, (mlir.TypeAttribute, mlir.StringAttribute)):
+            raise TextError(BAD_TYPE, "the value of a constant has elements of numbers", start, end)
+        return value
+
     def value_of_check(self, children: list[Any], start: int, end: int) -> None:
-        self.frame.properties["value"] = children[0]
+        self.frame.properties["value"] = self._typed_elements(children[0], start, end)
+        self.frame.operand_types = (children[0].type,)
 
     # Shardy
 

@@ -225,6 +225,9 @@ class ProgramBuilder(OperationBuilder):
         self.labels_known: dict[str, list[Any]] = {}
         self.rules = _rules()
         self.places: dict[str, Any] = {"unknown": mlir.UNKNOWN}
+        #: where regions that are written in braces begin and end, and where labels of blocks stand
+        self.braces: dict[Region, tuple[int, int]] = {}
+        self.label_starts: dict[Block, int] = {}
         self.enter_dialect("builtin")
 
     def enter_dialect(self, dialect: str) -> None:
@@ -316,6 +319,7 @@ class ProgramBuilder(OperationBuilder):
         while True:
             first = text[at:at + 1]
             if first == "}":
+                self.braces[region] = opened, at
                 return skip(text, at + 1).end()
             if not first or len(self.diagnostics) >= _MOST_ERRORS:
                 raise TextError(UNCLOSED, "the text ends inside of a region", len(text) - 1, len(text),
@@ -378,6 +382,7 @@ class ProgramBuilder(OperationBuilder):
         if any(block is other for other in region.blocks):
             raise TextError(REDEFINED, f"the block {label} is defined twice", at, at + len(label))
         region.blocks.append(block)
+        self.label_starts[block] = at
         self.path[-1] = (self.path[-1][0], len(region.blocks))
         for argument in arguments:
             if argument is not None:

@@ -18,6 +18,7 @@ from hlotool.mlir.text_error import TextError
 from hlotool.mlir.vhlo_operations import WHOLE
 
 I1, I32, I64 = mlir.IntegerType(1), mlir.IntegerType(32), mlir.IntegerType(64)
+UI64 = mlir.IntegerType(64, "u")
 F64 = mlir.FloatType("f64")
 _WIDEST = (1 << 24) - 1
 _DEEPEST = 200

@@ -45,7 +45,8 @@ _LOG_PREFIX = deferred(
     r"|\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?:? (?:[IWEF] |INFO |DEBUG |WARNING )?(?:[\w./\-]+:\d+\] ?)?)",
     re.M)
 #: the mark itself and nothing after it, as MLIR's tools have it: longer rows of dashes are comments within a module
-_SEPARATOR = deferred(lambda: r"^[ \t]*// -----[ \t]*$", re.M)
+PROGRAM_SEPARATOR = "// -----"
+_SEPARATOR = deferred(lambda: rf"^[ \t]*{PROGRAM_SEPARATOR}[ \t]*$", re.M)
 _MODULE_LINE = deferred(lambda: rf"^[ \t]*{terminal('hlo', '_HLO_MODULE')}", re.M)
 _COMMENT = deferred(lambda: ANY_COMMENT)
 #: what only MLIR's text has, at the start of a line or anywhere; no part of it can match in two ways. HLO has names of
@@ -161,7 +162,7 @@ def inputs_of(data: bytes, filename: str) -> list[Input]:
     text = plain_text(data.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
     if is_mlir(text):
         return [Input(filename, "mlir", Source(part.text, filename, part.first_line))
-                for part in _separated(text, filename)]
+                for part in split_programs(text, filename)]
     return [Input(filename, "hlo", source) for source in split_modules(text, filename)]
 
 
@@ -233,7 +234,7 @@ def split_modules(text: str, filename: str = "<string>") -> list[Source]:
     front of every line are blanked out, so that columns stay what they are in the file.
     """
     parts = []
-    for part in _separated(without_log_prefixes(text), filename):
+    for part in split_programs(without_log_prefixes(text), filename):
         starts = [m.start() for m in _MODULE_LINE.finditer(part.text) if not _is_quoted(part.text, m.start())]
         if len(starts) < 2:
             parts.append(part)
@@ -250,7 +251,7 @@ def _is_quoted(text: str, start: int) -> bool:
     return text[max(0, start - 100):start].rstrip().endswith('"')
 
 
-def _separated(text: str, filename: str) -> list[Source]:
+def split_programs(text: str, filename: str) -> list[Source]:
     """Return the parts of a text between `// -----` lines that hold more than white space; at least one."""
     parts, begin = [], 0
     for found in [*_SEPARATOR.finditer(text), None]:

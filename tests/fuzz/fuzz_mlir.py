@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import random
+import re
 import struct
 from collections.abc import Sequence
 
@@ -18,7 +19,10 @@ from oracle import check_diagnostics, check_fixed_point, refusal
 
 import hlotool
 from hlotool.diagnostics import HloError
+from hlotool.ir import Source
+from hlotool.mlir import generic_text, laid_out, read_program
 from hlotool.stablehlo import program_bytes, program_text
+from hlotool.text.input_files import plain_text
 
 #: what the child's end, its time and its memory are told with
 _OUTCOMES = {"X213": "crashed", "X214": "timed out", "X215": "too large"}
@@ -84,6 +88,44 @@ class Program(_FromOutside):
 
     def mutate(self, rng: random.Random, corpus: list[bytes]) -> bytes:
         return mutant(rng, corpus, OF_TEXT)
+
+
+def some_layout(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
+    """Spaces, line feeds and comments between signs: none of them changes what a text says, outside of strings."""
+    words = re.findall(rb"\s+|[\w.%@#!$\-]+|->|[^\w\s]", data)
+    for _ in range(rng.choice((1, 3, 10)) if words else 0):
+        at = rng.randrange(len(words))
+        if words[at].isspace():
+            words[at] = rng.choice((b" ", b"\n", b"\t", b"  ", b"\n\n", b" // note\n", b"\n  // note\n"))
+        elif words[at] in b"(){}<>[],:=":
+            words[at] = rng.choice((b" ", b"\n")) + words[at] if rng.random() < 0.5 else words[at] + rng.choice(
+                (b" ", b"\n", b"// note\n"))
+    return b"".join(words)
+
+
+def _notes(text: str) -> list[str]:
+    return [m[1].rstrip() for m in re.finditer(r'"(?:[^"\\\n]|\\.)*"|(//[^\n]*)', text) if m[1]]
+
+
+class Layout(Program):
+    """`fmt` of StableHLO text: the same program, the same comments, and laid out again the same text."""
+
+    name = "layout"
+
+    def mutate(self, rng: random.Random, corpus: list[bytes]) -> bytes:
+        return mutant(rng, corpus, (*OF_TEXT, *[some_layout] * 20), largest=16_000)
+
+    def check(self, data: bytes) -> str:
+        text = plain_text(data.decode(errors="replace"))
+        try:
+            before = generic_text(read_program(text))
+        except HloError:
+            return "refused"
+        out = laid_out(Source(text))
+        assert generic_text(read_program(out)) == before, out
+        assert laid_out(Source(out)) == out, out
+        assert _notes(out) == _notes(text)
+        return "changed" if out != text else "unchanged"
 
 
 class Bytecode(_FromOutside):

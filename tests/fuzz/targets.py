@@ -17,6 +17,7 @@ _WHERE = {
     "dumps": ("fuzz_folders", "Dumps"),
     "fixes": ("fuzz_fixes", "Fixes"),
     "format": ("fuzz_fixes", "Formatting"),
+    "layout": ("fuzz_mlir", "Layout"),
     "lsp": ("fuzz_lsp", "Messages"),
     "mlir": ("fuzz_mlir", "Program"),
     "modules": ("fuzz_modules", "Modules"),

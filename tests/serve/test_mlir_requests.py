@@ -146,7 +146,7 @@ def test_structure() -> None:
     in_session(conversation)
 
 
-def test_formatting_gives_what_mlir_prints_and_loses_nothing() -> None:
+def test_formatting_spaces_as_mlir_prints_and_loses_nothing() -> None:
     printed = mlir.short_text(mlir.read_program(TEXT))
     untidy = printed.replace("    %cst = ", "  %cst   =  ").replace(" : tensor<4xf32>\n", "   :   tensor<4xf32>\n")
 
@@ -158,7 +158,11 @@ def test_formatting_gives_what_mlir_prints_and_loses_nothing() -> None:
             return None if edits is None else applied(text, edits)
 
         assert untidy != printed and await formatted(untidy) == printed
-        assert await formatted("// a remark\n" + untidy) is None
+        assert await formatted("// a remark\n" + untidy) == "// a remark\n" + printed
+        given = untidy.replace("dense<0.000000e+00>", "dense<0.0>  ")
+        given = given.replace(" : tensor<4xf32>", ": tensor<4xf32> // 4")
+        assert "%cst = stablehlo.constant dense<0.0> : tensor<f32>\n" in (found := await formatted(given) or "")
+        assert found.count("  // 4\n") == given.count("// 4")
         located = printed.replace("stablehlo.constant dense<0.000000e+00> : tensor<f32>",
                                   'stablehlo.constant   dense<0.000000e+00> : tensor<f32> loc("here")')
         again = await formatted(located)

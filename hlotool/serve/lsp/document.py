@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import bisect
 import functools
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from hlotool import mlir
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import Diagnostic
 from hlotool.ir import HloModule, Position, Source
 from hlotool.passes.read import read_to_follow
 from hlotool.serve.lsp.mlir_names import MlirNames
@@ -17,10 +16,6 @@ from hlotool.serve.lsp.names import Names, Occurrence
 from hlotool.serve.lsp.text_lines import Lines, TextChange
 from hlotool.text import Changed, reread
 from hlotool.text.input_files import is_mlir, plain_text, split_modules
-
-#: beside strings: comments, and locations of MLIR
-_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|(//)')
-_LOCATION = re.compile(r'"(?:[^"\\\n]|\\.)*"|(\bloc\s*\(|^#loc)', re.M)
 
 
 class ModulePart:
@@ -60,18 +55,6 @@ class MlirPart:
         self.source = source
         self.program, self.errors = mlir.read_recovering(source)
         self.names = MlirNames(source, self.program, not self.errors)
-
-    def printed(self) -> str | None:
-        """Return the text as MLIR prints it; None where that would lose something: comments, or what is not read."""
-        text = self.source.text
-        if self.errors or any(found[1] for found in _COMMENT.finditer(text)):
-            return None
-        new = mlir.short_text(self.program, locations=any(found[1] for found in _LOCATION.finditer(text)))
-        try:
-            again = mlir.read_program(new)
-        except HloError:
-            return None
-        return new if mlir.generic_text(again) == mlir.generic_text(self.program) else None
 
 
 class Document:

@@ -268,8 +268,6 @@ def formatting(document: Document, places: Places) -> list[lsp.TextEdit] | None:
 
 
 def _formatted(document: Document) -> str | None:
-    if document.mlir is not None:
-        return document.mlir.printed()
     try:
         return format_text(document.text, document.filename)[0]
     except HloError:
