@@ -80,9 +80,10 @@ if TYPE_CHECKING:
     from hlotool.mlir.bytecode_writer import write_bytecode
     from hlotool.mlir.codes import NESTED, TOO_NEW
     from hlotool.mlir.defined_attributes import fields_of_attribute, is_known, make_operation
+    from hlotool.mlir.form_words import attribute_names, operation_names, words_of_form
     from hlotool.mlir.format_text import TextLost, laid_out
     from hlotool.mlir.narrow_integers import with_signs, without_signs
-    from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
+    from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk, written_names
     from hlotool.mlir.plain_bytecode import write_plain_bytecode
     from hlotool.mlir.print_floats import float_bits, float_text, float_value, float_width
     from hlotool.mlir.print_generic import generic_text
@@ -104,13 +105,13 @@ __all__ = [
     "NoneType", "Operation", "Region", "Requirement", "SparseAttribute", "SsaValue", "StringAttribute",
     "SymbolAttribute", "TensorType", "TextAttribute", "TextLost", "TextType", "TupleType", "TypeAttribute",
     "UnitAttribute", "UnknownLocation", "VectorType", "Version", "artifact_dialects", "artifact_version",
-    "dense_numbers", "fields_of_attribute", "float_bits", "float_text", "float_value", "float_width",
-    "generic_text", "inner_places", "is_bytecode", "is_known", "lacking", "laid_out", "make_operation",
-    "place_text", "read_attribute", "read_bytecode", "read_location", "read_producer", "read_program",
-    "read_recovering", "read_stablehlo_artifact", "read_stablehlo_bytecode", "read_type", "read_vhlo",
-    "requirements", "short_text", "stored_bytes", "structural_mistakes", "value_text", "version_of", "version_text",
-    "walk", "with_signs", "without_signs", "words_of", "write_bytecode", "write_plain_bytecode",
-    "write_stablehlo_artifact",
+    "attribute_names", "dense_numbers", "fields_of_attribute", "float_bits", "float_text", "float_value",
+    "float_width", "generic_text", "inner_places", "is_bytecode", "is_known", "lacking", "laid_out",
+    "make_operation", "operation_names", "place_text", "read_attribute", "read_bytecode", "read_location",
+    "read_producer", "read_program", "read_recovering", "read_stablehlo_artifact", "read_stablehlo_bytecode",
+    "read_type", "read_vhlo", "requirements", "short_text", "stored_bytes", "structural_mistakes", "value_text",
+    "version_of", "version_text", "walk", "with_signs", "without_signs", "words_of", "words_of_form",
+    "write_bytecode", "write_plain_bytecode", "write_stablehlo_artifact", "written_names",
 ]
 
 __getattr__ = lazily(__name__, {
@@ -127,10 +128,11 @@ __getattr__ = lazily(__name__, {
     "bytecode_reader": ("Bytecode", "Dialect", "read_bytecode", "read_producer"),
     "bytecode_writer": ("write_bytecode",),
     "codes": ("NESTED", "TOO_NEW"),
+    "form_words": ("attribute_names", "operation_names", "words_of_form"),
     "format_text": ("TextLost", "laid_out"),
     "defined_attributes": ("fields_of_attribute", "is_known", "make_operation"),
     "print_floats": ("float_bits", "float_text", "float_value", "float_width"),
-    "operations": ("Block", "Operation", "Region", "SsaValue", "walk"),
+    "operations": ("Block", "Operation", "Region", "SsaValue", "walk", "written_names"),
     "plain_bytecode": ("write_plain_bytecode",),
     "print_generic": ("generic_text",),
     "print_short": ("short_text",),

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hlotool.diagnostics import HloError
 from hlotool.ir import Source, deeper_calls, no_collection
-from hlotool.mlir.operations import Operation, Region, SsaValue, walk
+from hlotool.mlir.operations import Operation, Region, SsaValue, walk, written_names
 from hlotool.mlir.print_generic import generic_text
 from hlotool.mlir.print_short import Names, ShortPrinter
 from hlotool.mlir.text_printer import Work
@@ -135,11 +134,8 @@ class _StatementPrinter(ShortPrinter):
 
     def name(self, values: Sequence[SsaValue]) -> None:
         """Give values the names of the text; several of one name are numbered."""
-        counts, numbers = Counter([v.name for v in values]), Counter[str]()
-        for value in values:
-            several = f"#{numbers[value.name]}" if counts[value.name] > 1 else ""
-            self.names[value] = f"%{value.name}{several}"
-            numbers[value.name] += 1
+        for value, name in zip(values, written_names(values), strict=True):
+            self.names[value] = f"%{name}"
 
     def name_region(self, operation: Operation, region: Region, names: Names) -> None:
         """Leave the names of the text."""

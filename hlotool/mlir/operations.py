@@ -7,6 +7,7 @@ operation, usually `builtin.module`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hlotool.mlir.builtin_values import UNKNOWN, AnyAttribute, AnyType, DenseArrayAttribute, Location
@@ -101,6 +102,21 @@ def walk(operation: Operation) -> Iterator[Operation]:
         yield found
         if found.regions:
             waiting.append(o for region in found.regions for block in region.blocks for o in block.operations)
+
+
+def written_names(values: Sequence[SsaValue]) -> list[str]:
+    """Return the names of results, or of arguments, as operands write them: several of one name are numbered.
+
+    >>> results = Operation("x.y", types=[None, None]).results
+    >>> results[0].name = results[1].name = "a"
+    >>> written_names(results)
+    ['a#0', 'a#1']
+    """
+    counts, numbers, found = Counter([v.name for v in values]), Counter[str](), []
+    for value in values:
+        found.append(f"{value.name}#{numbers[value.name]}" if counts[value.name] > 1 else value.name)
+        numbers[value.name] += 1
+    return found
 
 
 def wrong_segments(operation: Operation) -> Iterator[tuple[str, int]]:

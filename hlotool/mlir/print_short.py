@@ -130,7 +130,7 @@ class ShortPrinter(TextPrinter):
         """An operation without its location, in its short form if that can say it."""
         out = self.out
         out.append(self.bound(operation))
-        own = _OWN.get(operation.name)
+        own = OWN_FORMS.get(operation.name)
         begun = len(out)
         try:
             if own is not None:
@@ -142,7 +142,7 @@ class ShortPrinter(TextPrinter):
             yield from self.generic(operation, indent, names)
 
     def by_form(self, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
-        part = _forms().get(operation.name)
+        part = forms().get(operation.name)
         if part is None or operation.successors:
             raise _NotShort
         form = _OperationForm(self, operation)
@@ -538,7 +538,7 @@ _SAID = {
 
 
 @functools.cache
-def _forms() -> dict[str, Part]:
+def forms() -> dict[str, Part]:
     """Operation to its form, from behind the name."""
     found: dict[str, Part] = {}
     for part, _ in grammar("stablehlo").rules["form"].alternatives:
@@ -720,7 +720,8 @@ def _no_form(printer: ShortPrinter, operation: Operation, indent: str, names: Na
     yield
 
 
-_OWN: dict[str, Callable[[ShortPrinter, Operation, str, Names, str], Work]] = {
+#: operations whose form is more than a rule can say
+OWN_FORMS: dict[str, Callable[[ShortPrinter, Operation, str, Names, str], Work]] = {
     "builtin.module": _module, "func.func": _function, "stablehlo.while": _while, "stablehlo.reduce": _reduce,
     "sdy.manual_computation": _manual, "sdy.named_computation": _manual, "chlo.scan": _scan,
     "func.call_indirect": _no_form,

@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
-from test_lsp import URI, Session, applied, cut, place
+from pygls.workspace import PositionCodec
+from test_lsp import URI, Session, applied, colours, cut, place
 
 import hlotool
 from hlotool import mlir
+from hlotool.serve.lsp.completions import completion
 from hlotool.serve.lsp.document import Document
+from hlotool.serve.lsp.features import Places
 from hlotool.serve.lsp.symbols import MOST_LISTED
 
 TEXT = """module @jit_f {
@@ -168,6 +171,79 @@ def test_formatting_spaces_as_mlir_prints_and_loses_nothing() -> None:
         again = await formatted(located)
         assert again is not None and mlir.generic_text(mlir.read_program(again)) == mlir.generic_text(
             mlir.read_program(located))
+
+    in_session(conversation, untidy)
+
+
+@pytest.mark.parametrize(("before", "labels", "others"), [
+    ("    %7 = stablehlo.add %", {"0", "1#0", "1#1", "2", "3#0", "cst", "arg0"}, {"a", "9", "iterArg", "6", "1"}),
+    ("    %7 = stablehlo.add %arg", {"arg0", "arg1"}, {"cst"}),
+    ("    %7 = ", {"stablehlo.add", "chlo.erf", "func.call"}, {"dims"}),
+    ("    stablehlo.tr", {"stablehlo.transpose"}, set()),
+    ("    %7 = call @", {"main", "g", "mesh"}, {"cst"}),
+    ("    %7 = stablehlo.compare ", {"LT", "TOTALORDER"}, {"dims"}),
+    ("    %7 = stablehlo.transpose %arg0, ", {"dims"}, {"LT"}),
+    ("    %7 = stablehlo.fft %arg0, type = ", {"IRFFT"}, set()),
+    ("    %7 = stablehlo.iota dim = 0 : ", {"tensor<"}, {"dims"}),
+    ("    %7 = stablehlo.iota dim = 0 : tensor<4x", {"f32", "bf16", "i1"}, {"tensor<"}),
+    ('    %7 = "stablehlo.dot_general"(%arg0, %arg0) {', {"dot_dimension_numbers", "precision_config"}, {"LT"}),
+    ("    // %", set(), {"0"}), ('    %7 = "stablehlo.add', {"stablehlo.add"}, set()),
+    ('    %7 = stablehlo.custom_call @f(%0) {a = "%', set(), {"0"})])
+def test_what_is_offered(before: str, labels: set[str], others: set[str]) -> None:
+    text = TEXT.replace("    %5 = call", f"{before}\n    %5 = call")
+    document = Document(text, "a.mlir")
+    found = completion(document, Places(document, PositionCodec(), URI), place(text, before, len(before)))
+    assert isinstance(found, list)
+    offered = {i.label: i for i in found}
+    assert labels <= set(offered) and not others & set(offered), sorted(offered)[:20]
+    if "stablehlo.add" in labels:
+        edit = offered["stablehlo.add"].text_edit
+        assert applied(text, [edit]) == text.replace(before, before.removesuffix("stablehlo.add") + "stablehlo.add")
+
+
+def test_inside_of_a_region_its_values_are_offered_too() -> None:
+    before = "      %8 = stablehlo.add %"
+    text = TEXT.replace("      stablehlo.return %9", f"{before}\n      stablehlo.return %9")
+
+    async def conversation(session: Any) -> None:
+        found = await session.ask("text_document_completion", lsp.CompletionParams, place(text, before, len(before)))
+        assert [i.label for i in sorted(found, key=lambda i: i.sort_text)][:6] == ["9", "a", "b", "0", "cst", "arg0"]
+
+    in_session(conversation, text)
+
+
+def test_words_are_coloured_by_what_they_mean() -> None:
+    text = "// a remark\n!t = tensor<2xf32>\n" + TEXT
+
+    async def conversation(session: Any) -> None:
+        legend = session.answer.capabilities.semantic_tokens_provider.legend
+        whole = await session.client.text_document_semantic_tokens_full_async(lsp.SemanticTokensParams(session.text))
+        found = colours(legend, text, whole)
+        for word in (("// a remark", "comment", False), ("!t", "type", False), ("tensor", "type", False),
+                     ("f32", "type", False), ("%arg0", "parameter", True), ("%arg0", "parameter", False),
+                     ("%0", "variable", True), ("%0", "variable", False), ("@g", "function", True),
+                     ("@g", "function", False), ("stablehlo.add", "method", False), ("return", "method", False),
+                     ('"stablehlo.foo"', "method", False), ('"%0 is no use"', "string", False),
+                     ("func.func", "keyword", False), ("note", "property", False), ("LT", "enumMember", False),
+                     ("0.000000e+00", "number", False), ("^bb0", "function", True), ("->", "operator", False)):
+            assert word in found, word
+        at = place(text, "%cst = ", 0).line
+        shown = await session.client.text_document_semantic_tokens_range_async(lsp.SemanticTokensRangeParams(
+            session.text, lsp.Range(lsp.Position(at, 0), lsp.Position(at, 5))))
+        assert colours(legend, text, shown)[0] == ("%cst", "variable", True)
+
+    in_session(conversation, text)
+
+
+def test_chosen_lines_are_formatted_alone() -> None:
+    printed = mlir.short_text(mlir.read_program(TEXT))
+    untidy = printed.replace("    %cst = ", "  %cst   =  ").replace("    return %1#0 :", "  return %1#0   : ")
+
+    async def conversation(session: Any) -> None:
+        at = place(untidy, "%cst", 0).line
+        edits = await session.client.text_document_range_formatting_async(lsp.DocumentRangeFormattingParams(
+            session.text, lsp.Range(lsp.Position(at, 0), lsp.Position(at, 5)), lsp.FormattingOptions(2, True)))
+        assert applied(untidy, edits) == untidy.replace("  %cst   =  ", "    %cst = ")
 
     in_session(conversation, untidy)
 

@@ -20,7 +20,7 @@ from hlotool.diagnostics import HloError
 from hlotool.passes.lints import RULES
 from hlotool.process import OwnFiles
 from hlotool.view.playground import FILES, VERSION, pyodide_files, write_playground
-from hlotool.view.playground.in_browser import drawn, explained, formatted, look
+from hlotool.view.playground.in_browser import converted, drawn, explained, formatted, look
 from hlotool.view.playground.page_files import EXAMPLES, page
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -35,6 +35,9 @@ class Absent:
                                       "argcomplete", "markdown_it", "multiprocessing", "ctypes", "ssl", "fcntl",
                                       "resource"}:
             raise ModuleNotFoundError(name, name=name)
+import importlib.util
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, package=None: None if name in ("jax", "jaxlib") else found(name, package)
 sys.meta_path.insert(0, Absent())
 sys.path.insert(0, sys.argv[1])
 import json, pathlib
@@ -96,7 +99,7 @@ def test_the_page_names_the_rules_that_say_less_without_numpy() -> None:
 
 def test_examples_show_something() -> None:
     assert {name: bool(json.loads(look(text))["findings"]) for name, text in EXAMPLES.items()} == {
-        "A shape that is not right": True, "Work for nothing": True, "A loop": False}
+        "A shape that is not right": True, "Work for nothing": True, "A loop": False, "StableHLO": True}
 
 
 @pytest.mark.parametrize("text", ["", "HloModule", "ENTRY e { ROOT x = f32[] add( }", "\x00\ud800", "}" * 100])
@@ -105,10 +108,40 @@ def test_broken_texts_are_findings(text: str) -> None:
     assert "findings" in json.loads(drawn(text))
 
 
-def test_stablehlo_is_refused_in_words() -> None:
-    text = "module { func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> } }"
-    for answer in (look, formatted, drawn):
-        assert json.loads(answer(text))["findings"][0]["code"] == "R161"
+STABLEHLO = """// doubles
+module { func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
+ %c = stablehlo.constant dense<[1.0, 2.5]> : tensor<2xf32>
+ %b = stablehlo.add %a, %c:tensor<2xf32> // twice
+ return %b : tensor<2xf32> } }
+"""
+_STABLEHLO_IN_BROWSER = _IN_BROWSER[:_IN_BROWSER.index("answers = {}")] + """
+from hlotool.view.playground.in_browser import converted
+text = sys.argv[2]
+wrong = text.replace("-> tensor<2xf32>", "-> tensor<3xf32>")
+hlo = json.loads(converted(text))["text"]
+print(json.dumps([json.loads(a) for a in (look(text), look(wrong), formatted(text), drawn(text), converted(hlo),
+                                          look(hlo), look("func.func @f() { % }"))] + [hlo]))
+"""
+
+
+def test_stablehlo_is_checked_formatted_drawn_and_converted_without_numpy(tmp_path: pathlib.Path) -> None:
+    write_playground(OwnFiles(tmp_path, "R120"), None)
+    with zipfile.ZipFile(tmp_path / "playground" / "hlotool.zip") as archive:
+        archive.extractall(tmp_path / "packages")
+    done = subprocess.run([sys.executable, "-S", "-c", _STABLEHLO_IN_BROWSER, str(tmp_path / "packages"), STABLEHLO],
+                          capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr
+    looked, wrong, written, picture, back, of_hlo, broken, hlo = json.loads(done.stdout)
+    assert looked["findings"] == of_hlo["findings"] == []
+    assert wrong["findings"] and broken["findings"][0]["line"] == 1
+    assert "  %b = stablehlo.add %a, %c : tensor<2xf32>  // twice\n" in written["text"]
+    assert "page" in picture and "f32[2] constant({1, 2.5})" in hlo
+    assert back["findings"][0]["code"] == "R161"  # constants of HLO are NumPy's
+
+
+def test_of_several_programs_none_is_converted() -> None:
+    found = json.loads(converted(f"{STABLEHLO}// -----\n{STABLEHLO}"))["findings"]
+    assert found[0]["code"] == "R161" and "2 programs" in found[0]["message"]
 
 
 def test_the_policy_lets_nothing_out() -> None:

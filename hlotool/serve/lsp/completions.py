@@ -16,6 +16,7 @@ from hlotool.ir import BARE_TYPES, DTYPES, KINDS, HloComputation, HloInstruction
 from hlotool.ops import COMMON_ATTRIBUTES, OPS, Op
 from hlotool.serve.lsp.document import Document
 from hlotool.serve.lsp.features import Places, summary
+from hlotool.serve.lsp.mlir_completions import mlir_completion
 
 MOST_OFFERED = 300
 #: meshes of a text that are looked at
@@ -44,7 +45,9 @@ Offer = list[lsp.CompletionItem] | lsp.CompletionList
 
 
 def completion(document: Document, places: Places, at: lsp.Position) -> Offer:
-    """Return what may stand at a place of HLO text."""
+    """Return what may stand at a place of a text."""
+    if document.mlir is not None:
+        return mlir_completion(document.mlir, places, at)
     line, column = places.read(at)
     before = places.lines[line - 1][:column - 1] if line <= len(places.lines) else ""
     if _OPENS_OPCODE.search(before):

@@ -56,6 +56,27 @@ class MlirNames:
             return None
         return next((o for o in self._own(self._starts[number]) if o.start - 1 <= offset <= o.end), None)
 
+    def within(self, start: int, end: int) -> Iterator[Occurrence]:
+        """Yield the occurrences of the operations whose text is between two offsets, or partly so."""
+        first = max(0, bisect.bisect_right(self._starts, start) - 1)
+        for at in dict.fromkeys(self._starts[first:bisect.bisect_left(self._starts, end)]):
+            yield from self._own(at)
+
+    def before(self, offset: int) -> mlir.Operation | None:
+        """Return the operation that is the last to begin in front of an offset."""
+        number = bisect.bisect_left(self._starts, offset) - 1
+        return self.operations[number] if number >= 0 else None
+
+    def symbols(self) -> list[str]:
+        """Return the names of all symbols."""
+        return list(self._symbols)
+
+    @functools.cached_property
+    def holders(self) -> dict[mlir.Operation, tuple[mlir.Operation, mlir.Block]]:
+        """The operation around each one, and the block of it that it is in."""
+        return {inner: (operation, block) for operation in self.operations for region in operation.regions
+                for block in region.blocks for inner in block.operations}
+
     def of(self, found: Occurrence) -> list[Occurrence]:
         """Return every occurrence of what is named at one place, in the order of the text."""
         binding = found.item

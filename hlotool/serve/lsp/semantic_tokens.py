@@ -1,7 +1,7 @@
 """Colours by meaning: each word of a range as a token of the protocol, in its relative encoding.
 
-Words are told apart by the Pygments lexer; what a name stands for (a parameter, an instruction, a computation) by the
-module that was read, where it was.
+Words of HLO are told apart by the Pygments lexer, those of MLIR in `mlir_tokens.py`; what a name stands for (a
+parameter, an instruction, a computation) by the module that was read, where it was.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pygments.token import Comment, Keyword, Literal, Name, Number, Operator, St
 from hlotool.ir import HloComputation
 from hlotool.serve.lsp.document import Document
 from hlotool.serve.lsp.features import Places
+from hlotool.serve.lsp.mlir_tokens import coloured_words
 from hlotool.serve.lsp.names import Occurrence
 
 _TYPES = lsp.SemanticTokenTypes
@@ -36,7 +37,7 @@ _LEXER = get_lexer_by_name("hlo", stripnl=False, ensurenl=False)
 
 def semantic_tokens(document: Document, places: Places, chosen: lsp.Range | None = None) -> lsp.SemanticTokens | None:
     """The tokens of a range, or of the whole text; None for a whole text that is too long to be coloured at once."""
-    if document.is_mlir or (chosen is None and len(document.text) > MOST_CHARACTERS):
+    if chosen is None and len(document.text) > MOST_CHARACTERS:
         return None
     first = min(max(0, chosen.start.line), len(places.lines)) if chosen else 0
     behind = min(len(places.lines), chosen.end.line + 1) if chosen else len(places.lines)
@@ -51,6 +52,12 @@ def semantic_tokens(document: Document, places: Places, chosen: lsp.Range | None
 def _tokens(document: Document, places: Places, first: int, behind: int) -> Iterator[tuple[int, int, int, int, int]]:
     """Line, column, length (both in the client's units), type and modifiers of each token of some lines."""
     width = places.codec.client_num_units
+    if document.mlir is not None:
+        for row, at, text, colour, declared in coloured_words(document.mlir, places.lines, first, behind):
+            line = places.lines[row]
+            start, length = (at, len(text)) if line.isascii() else (width(line[:at]), width(text))
+            yield row, start, length, _INDEX[colour], _DECLARED * declared
+        return
     for row, line, pieces in _lines(places.lines, first, behind):
         is_plain = line.isascii()
         behind_last, start, length = 0, 0, 0

@@ -409,7 +409,7 @@ def _answer_questions(server: HloServer) -> None:
         return await server.ask(given.text_document.uri, features.highlights, given.position)
 
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(
-        trigger_characters=[" ", "(", "%", "=", "{", "'", ","]))
+        trigger_characters=[" ", "(", "%", "=", "{", "'", ",", "@", "."]))
     async def complete(given: lsp.CompletionParams) -> Offer:
         return await server.ask(given.text_document.uri, completion, given.position)
 

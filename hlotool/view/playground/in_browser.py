@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from hlotool.diagnostics import CODES, Diagnostic, HloError, find_code
+from hlotool.ir import HloModule
 from hlotool.linting import lint
 from hlotool.ops import OPS
 from hlotool.passes.formatting import format_text
 from hlotool.passes.lints import RULES
 from hlotool.passes.read import parse
-from hlotool.text.input_files import is_mlir
+from hlotool.text.input_files import Input, inputs_of, is_mlir
 from hlotool.view.playground.codes import NOT_IN_BROWSER
 
-_NAME = "pasted.hlo"
+_NAME = "pasted"
 #: findings that the page lists
 _MOST = 2_000
 
@@ -29,7 +30,6 @@ def look(text: str) -> str:
 def formatted(text: str) -> str:
     """Return the text in one format; or why there is none."""
     try:
-        _require_hlo(text)
         return json.dumps({"text": format_text(text, _NAME)[0]})
     except HloError as error:
         return _refusal(error.diagnostics)
@@ -39,14 +39,16 @@ def drawn(text: str) -> str:
     """Return the page of `hlotool view`; or why there is none."""
     from hlotool.view import module_page
 
-    try:
-        _require_hlo(text)
-        return json.dumps({"page": module_page(_NAME, parse(text, _NAME))})
-    except HloError as error:
-        return _refusal(error.diagnostics)
-    except ModuleNotFoundError as error:
-        return _refusal([Diagnostic(NOT_IN_BROWSER, f"this module cannot be drawn without {error.name}",
-                                    help="`hlotool view` draws it")])
+    return _answer("page", lambda: module_page(_NAME, _module(text)), "this module cannot be drawn",
+                   "`hlotool view` draws it")
+
+
+def converted(text: str) -> str:
+    """Return HLO as StableHLO, and StableHLO as HLO; or why there is no such text."""
+    from hlotool.stablehlo import convert
+
+    return _answer("text", lambda: convert(_only_input(text)).text(), "this program cannot be converted",
+                   "`hlotool convert` does it")
 
 
 def explained(word: str) -> str:
@@ -69,16 +71,34 @@ def opcodes() -> str:
 
 def _findings(text: str) -> list[Diagnostic]:
     try:
-        _require_hlo(text)
         return lint(text, filename=_NAME)
     except HloError as error:
         return list(error.diagnostics)
 
 
-def _require_hlo(text: str) -> None:
-    if is_mlir(text):
-        raise HloError([Diagnostic(NOT_IN_BROWSER, "this is StableHLO, which the playground does not read",
-                                   help="`hlotool lint` reads it where hlotool is installed")])
+def _module(text: str) -> HloModule:
+    from hlotool.stablehlo import module_of_input
+
+    return module_of_input(_only_input(text)) if is_mlir(text) else parse(text, _NAME)
+
+
+def _only_input(text: str) -> Input:
+    """Return the text as one program, of whichever form. Raises HloError for several."""
+    given = inputs_of(text.encode("utf-8", "surrogatepass"), _NAME)
+    if len(given) > 1:
+        raise HloError([Diagnostic(NOT_IN_BROWSER, f"the text holds {len(given)} programs; this takes one at a time",
+                                   help="leave one of them")])
+    return given[0]
+
+
+def _answer(key: str, make: Callable[[], str], problem: str, help: str) -> str:
+    """Return a text under its key; or why there is none, which may be a library that no browser has."""
+    try:
+        return json.dumps({key: make()})
+    except HloError as error:
+        return _refusal(error.diagnostics)
+    except ModuleNotFoundError as error:
+        return _refusal([Diagnostic(NOT_IN_BROWSER, f"{problem} without {error.name}", help=help)])
 
 
 def _refusal(found: Iterable[Diagnostic]) -> str:

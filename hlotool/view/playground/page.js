@@ -106,9 +106,10 @@ async function explain(word, f) {
   by("explanation").replaceChildren(...parts);
 }
 
-async function format() {
-  const { text, findings } = await ask("formatted", by("text").value);
-  if (findings) { shown = findings; list(); say("It cannot be formatted.", "error"); return; }
+/* Puts another text in the place of this one: the same in one format, or converted. */
+async function rewrite(how) {
+  const { text, findings } = await ask(how, by("text").value);
+  if (findings) { shown = findings; list(); say(`It cannot be ${how}.`, "error"); return; }
   by("text").value = text;
   await look();
 }
@@ -132,7 +133,8 @@ by("findings").addEventListener("click", event => {
   const row = event.target.closest("[data-n]");
   if (row) choose(+row.dataset.n).catch(failed);
 });
-by("format").addEventListener("click", () => format().catch(failed));
+by("format").addEventListener("click", () => rewrite("formatted").catch(failed));
+by("convert").addEventListener("click", () => rewrite("converted").catch(failed));
 by("draw").addEventListener("click", () => draw().catch(failed));
 by("word").addEventListener("change", event => { if (event.target.value.trim() && worker) explain(event.target.value.trim()).catch(failed); });
 by("example").addEventListener("change", event => {

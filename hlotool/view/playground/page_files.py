@@ -158,4 +158,16 @@ ENTRY main {
   ROOT r = f32[8,8] get-tuple-element(w), index=1
 }
 """,
+    "StableHLO": """// A shape that is not right.
+module @example {
+  func.func @main(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> tensor<8x4xf32> {
+    %y = stablehlo.dot %x, %w : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %zeros = stablehlo.broadcast_in_dim %zero, dims = [] : (tensor<f32>) -> tensor<8x4xf32>
+    %relu = stablehlo.maximum %y, %zeros : tensor<8x4xf32>
+    %turned = stablehlo.transpose %relu, dims = [1, 0] : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    return %turned : tensor<8x4xf32>
+  }
+}
+""",
 }
