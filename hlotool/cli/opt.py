@@ -101,9 +101,8 @@ def _pass(word: str) -> tuple[Pass, dict[str, Any]]:
     """Return a pass and its keywords from `name:option=value:option`. Raises ValueError with the mistake."""
     name, *given = word.strip().split(":")
     if name not in PASSES:
-        known_names = [*PASSES, *installed_passes()]
-        raise ValueError(f"no pass is called {name!r}; there are {', '.join(known_names)}"
-                         f"{suggestion(name, known_names)}")
+        advice = suggestion(name, [*PASSES, *installed_passes()]) or "; `hlotool opt --list` shows them"
+        raise ValueError(f"no pass is called {name!r}{advice}")
     known, options = _options(PASSES[name]), {}
     for option in given:
         key, _, value = option.partition("=")

@@ -78,11 +78,20 @@ class Parser(argparse.ArgumentParser):
         return super()._get_values(action, arg_strings)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """As argparse has it, with the nearest of the choices."""
+        """As argparse has it, with the nearest of the choices, or the option that was meant."""
         if action.choices is not None and value not in action.choices:
             listed = list(map(str, action.choices))
-            raise argparse.ArgumentError(
-                action, f"{value!r} is none of {', '.join(listed)}{suggestion(str(value), listed)}")
+            nearest_one = self._meant_option(action, str(value)) or suggestion(str(value), listed)
+            raise argparse.ArgumentError(action, f"{value!r} is none of {', '.join(listed)}{nearest_one}")
+
+    def _meant_option(self, action: argparse.Action, value: str) -> str:
+        """The option that says what was said as a value of another one: `--by memory`, `--inputs x.npy`."""
+        flags = self._option_string_actions
+        if action.option_strings and f"--{value}" in flags:
+            return f"; did you mean --{value}?"
+        if "--inputs" in action.option_strings and "--args" in flags and value.endswith((".npy", ".npz")):
+            return "; --args reads arguments from files"
+        return ""
 
 
 def description_of(command: str) -> str:

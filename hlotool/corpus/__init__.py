@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hlotool.corpus.index_search import Answer, FindReport, FoundInstruction, IndexSql, ask, merged, statements
     from hlotool.corpus.query_parts import NUMBER_FIELDS, QUERY, TEXT_FIELDS, Query, parse_query
     from hlotool.corpus.query_sql import Statement
+    from hlotool.corpus.result_folder import holds_results
     from hlotool.corpus.result_tables import (
         CAMPAIGNS,
         COSTS,
@@ -39,6 +40,7 @@ _LATER = {
     "index_search": ("Answer", "FindReport", "FoundInstruction", "IndexSql", "ask", "merged", "statements"),
     "query_parts": ("NUMBER_FIELDS", "QUERY", "TEXT_FIELDS", "Query", "parse_query"),
     "query_sql": ("Statement",),
+    "result_folder": ("holds_results",),
     "result_tables": ("CAMPAIGNS", "COSTS", "INPUTS", "JOURNEYS", "SIGHTINGS", "STATUSES", "VERDICTS", "Column",
                       "Table", "bounded", "plain"),
 }
@@ -47,8 +49,8 @@ _FILES = {name: file for file, names in _LATER.items() for name in names}
 __all__ = [
     "CAMPAIGNS", "COSTS", "ENGINES", "INPUTS", "JOURNEYS", "NUMBER_FIELDS", "QUERY", "SIGHTINGS", "STATUSES", "TASKS",
     "TEXT_FIELDS", "VERDICTS", "Answer", "Column", "CorpusReport", "FindReport", "FoundInstruction", "IndexSql",
-    "Query", "RunReport", "Statement", "Table", "Task", "ask", "bounded", "default_processes", "merged", "parse_query",
-    "plain", "run_corpus", "statements",
+    "Query", "RunReport", "Statement", "Table", "Task", "ask", "bounded", "default_processes", "holds_results",
+    "merged", "parse_query", "plain", "run_corpus", "statements",
 ]
 
 

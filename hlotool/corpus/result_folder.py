@@ -281,6 +281,11 @@ def _parquet(table: Any) -> bytes:
     return sink.getvalue()
 
 
+def holds_results(path: str) -> bool:
+    """True if a path is that of a folder with results of a task, of whatever version."""
+    return os.path.isfile(os.path.join(path, RUN))
+
+
 def finished_parts(folder: ResultStore, task: str, tables: Sequence[str] = ()) -> tuple[dict[str, Any], list[str]]:
     """Return the record of run.json, and the names of the parts that are done, whose files in `tables` are ours.
 

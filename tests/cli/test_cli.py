@@ -389,3 +389,13 @@ def test_unknown_flags_and_operations_get_the_nearest_name(tmp_path, capsys):
     assert "did you mean" not in capsys.readouterr().err
     assert main(["ops", "tranpose"]) == 2
     assert "did you mean transpose?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["cost", "a.hlo", "--by", "memory"], "group; did you mean --memory?"),
+    (["run", "a.hlo", "--inputs", "x.npy"], "special; --args reads arguments from files;"),
+    (["cost", "a.hlo", "--by", "opcod"], "did you mean opcode?")])
+def test_a_value_that_is_another_option_names_it(words: list[str], said: str,
+                                                 capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert said in capsys.readouterr().err

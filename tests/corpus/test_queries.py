@@ -241,3 +241,25 @@ def test_what_is_no_index_is_said_to_be_none(tmp_path: Path, damage: str) -> Non
     with pytest.raises(hlotool.HloError) as caught:
         ask(parse_query("*"), "*", str(index), 1)
     assert [d.code for d in caught.value.diagnostics] == ["R173"]
+
+
+def test_modules_are_asked_without_an_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "evil.hlo").write_text(HOSTILE)
+    (tmp_path / "broken.hlo").write_text("ENTRY e {")
+    index = build([SAMPLES / "rnn_scan.hlo"], tmp_path / "index")
+    paths = [str(tmp_path / "evil.hlo"), index]
+    assert main(["find", "*", *paths, "--limit", "0", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    alone = json.loads(_asked(capsys, "*", index))
+    assert found["count"] == alone["count"] + 3 and found["of_modules"] == 2
+    assert main(["find", "negate", str(tmp_path / "evil.hlo")]) == 0
+    assert "evil.hlo:4\n" in capsys.readouterr().out
+    assert main(["find", "negate", str(tmp_path / "broken.hlo")]) == 2
+    assert "has no place in the index" in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    assert main(["find", "negate", str(tmp_path / "empty")]) == 2
+
+
+def _asked(capsys: pytest.CaptureFixture[str], query: str, path: str) -> str:
+    assert main(["find", query, path, "--limit", "0", "--format", "json"]) == 0
+    return capsys.readouterr().out
