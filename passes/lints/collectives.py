@@ -7,21 +7,21 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from hlotool.ir import HloComputation, HloInstruction, Sharding, UnlistedDevicesError, post_order
+from hlotool.ir import HloComputation, HloInstruction, Sharding, post_order
 from hlotool.ops import (
     OPS,
     Effect,
     circle_of,
-    device_groups,
     flow_of,
     group_mode_of,
     pairs_of,
     with_flag,
 )
+from hlotool.passes.lints.device_numbers import numbers_of
 from hlotool.passes.lints.edits import bypassed, fix_of
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
-from hlotool.passes.lints.varying import listed_groups
+from hlotool.passes.lints.varying import Varying, groups_of, listed_groups
 
 COLLECTIVES = tuple(opcode for opcode in OPS if opcode in with_flag("collective"))
 
@@ -49,7 +49,8 @@ def reused_channel(view: View) -> Iterator[Finding]:
         Finds collectives that share a channel_id and differ in operation, shape or groups, in modules that use
         several channels. Where all collectives have one channel, as JAX writes them, numbers mean nothing, and a
         finding is made only of different operations, in modules that no frontend wrote; nor do numbers mean
-        anything in optimised modules, whose compilers copy collectives with their channels.
+        anything in optimised modules, whose compilers copy collectives with their channels, nor channel 1 beside
+        others where a partitioner has added collectives of its own to those that JAX wrote.
 
     Why
         The channel pairs the devices that take part: two operations on one channel may be matched with each other,
@@ -82,8 +83,11 @@ def reused_channel(view: View) -> Iterator[Finding]:
     found = [(i.attributes["channel_id"], i) for i, _ in view.with_opcode(*COLLECTIVES)
              if i.attributes.get("channel_id")]
     has_several = len({channel for channel, _ in found}) > 1
-    if has_several or not (view.is_traced or any(i.metadata is not None for _, i in found)):
+    is_written = view.is_traced or view.module.name.startswith("jit_") or any(i.metadata is not None for _, i in found)
+    if has_several or not is_written:
         for channel, instruction in found:
+            if is_written and channel == _OF_JAX:
+                continue
             other = first.setdefault(channel, instruction)
             if other.opcode != instruction.opcode or (has_several and (_kind(other), other.shape) != (
                     _kind(instruction), instruction.shape)):
@@ -96,6 +100,8 @@ def _article(instruction: HloInstruction) -> str:
     return f"{'an' if instruction.opcode[0] in 'aeiou' else 'a'} {instruction.opcode}"
 
 
+#: the channel that JAX gives to all collectives. Source: JAX, COLLECTIVE_CHANNEL_ID
+_OF_JAX = 1
 _WITH_CHANNEL = frozenset(COLLECTIVES)
 #: collectives in which groups of devices wait for each other
 _GROUPED = frozenset(o for o in COLLECTIVES if not o.endswith("-done") and any(
@@ -112,7 +118,8 @@ def divergent_collective(view: View, instruction: HloInstruction) -> Iterator[Fi
 
     What it does
         Finds conditionals whose branches run different collectives, or the same in another order (by data, control or
-        schedule), unless the choice is a constant or comes from a collective over all devices.
+        schedule), unless the choice is a constant, or devices that meet in one of them choose alike: by their numbers,
+        by what collectives over all of them have given, by what shardings say.
 
     Why
         If the devices of a group choose different branches, some wait for the others forever.
@@ -137,18 +144,11 @@ def divergent_collective(view: View, instruction: HloInstruction) -> Iterator[Fi
     Source
         XLA Operation Semantics, Conditional and AllReduce
     """
-    choice = view.origin(instruction.operands[0])
-    while choice.opcode in ("convert", "compare", "clamp", "get-tuple-element") and choice.operands:
-        choice = view.origin(choice.operands[0])
-    record = OPS.get(choice.opcode)
-    asks_for_device = flow_of(choice).effect is Effect.DEVICE
-    if choice.opcode == "constant" or (record is not None and "collective" in record.flags and not asks_for_device):
-        return
     branches = instruction.called_computations()
     runs = [sorted(_collectives(view, c)) for c in branches]
     if any(r != runs[0] for r in runs):
-        if asks_for_device and not any(_joins_all(view, i) for c in branches for i in c.instructions):
-            return  # devices of one group may well choose alike
+        if not _may_part(view, instruction):
+            return
         most = max(runs, key=len)
         yield Finding(instruction, f"the branches run different collectives ({', '.join(dict.fromkeys(most))}), so "
                       "devices that choose differently wait forever",
@@ -163,14 +163,100 @@ def divergent_collective(view: View, instruction: HloInstruction) -> Iterator[Fi
             return
 
 
-def _joins_all(view: View, instruction: HloInstruction) -> bool:
-    """Return True if a collective joins all devices in one group."""
-    if instruction.opcode not in _GROUPED:
+def _may_part(view: View, conditional: HloInstruction) -> bool:
+    """Return True if devices that meet in a collective of one branch may take another branch."""
+    inner = [i for c in conditional.called_computations() for i in _grouped_in(view, c)]
+    numbers = numbers_of(view, conditional.operands[0])
+    if numbers is not None:
+        last = len(conditional.called_computations()) - 1
+        taken = [0 if n else 1 for n in numbers] if numbers.dtype == bool else [
+            int(n) if 0 <= n <= last else last for n in numbers]
+        rows = [group for i in inner for group in listed_groups(view, i) or (range(len(taken)),)]
+        return any(len({taken[d] for d in group}) > 1 for group in rows)
+    if all(groups_of(view, i) is not None and not _differs_within(view, conditional.operands[0], i, trusts=False)
+           for i in inner):
         return False
-    try:
-        return len(device_groups(instruction, *view.module.device_counts)) <= 1
-    except UnlistedDevicesError:
+    choice = view.origin(conditional.operands[0])
+    while choice.opcode in ("convert", "compare", "clamp", "get-tuple-element") and choice.operands:
+        choice = view.origin(choice.operands[0])
+    if choice.opcode == "constant":
         return False
+    record = OPS.get(choice.opcode)
+    if record is None or "collective" not in record.flags:
+        return True
+    if flow_of(choice).effect is Effect.DEVICE:  # devices of one group may well choose alike
+        return any(len(listed_groups(view, i)) <= 1 for i in inner)
+    return any(_differs_within(view, conditional.operands[0], i, trusts=True) for i in inner)
+
+
+def _differs_within(view: View, value: HloInstruction, collective: HloInstruction, *, trusts: bool) -> bool:
+    """Return True if devices that meet in a collective may have different values of an instruction."""
+    groups = groups_of(view, collective)
+    known = Varying.between(view, groups, trusts) if groups is not None else None
+    return known is not None and known.differs(value)
+
+
+def _grouped_in(view: View, computation: HloComputation) -> list[HloInstruction]:
+    """Return the collectives of several devices in which running a computation makes groups meet."""
+    found, seen, waiting = [], {computation}, [computation]
+    while waiting:
+        for i in waiting.pop().instructions:
+            if i.opcode in _GROUPED and max(view.group_sizes(i), default=2) > 1:
+                found.append(i)
+            inner = [c for c in i.called_computations() if c not in seen] if i.attributes else []
+            seen.update(inner)
+            waiting += inner
+    return found
+
+
+@rule("W520", "divergent-loop", on=("while",))
+def divergent_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
+    """A collective in a loop that may run further on some of the devices which meet in it.
+
+    What it does
+        Finds loops with collectives whose condition may differ between the devices of one group: it depends on the
+        device's number, on a parameter that is split, or on what a collective over other devices has given.
+
+    Why
+        Devices that go on wait forever in the collective for those that have left the loop.
+
+    Bad
+        HloModule m, num_partitions=2
+        add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+        goes_on { t = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(t), index=0
+          p = u32[] partition-id()  n = s32[] convert(p)  ROOT c = pred[] compare(i, n), direction=LT }
+        body { t = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(t), index=0
+          x = f32[4] get-tuple-element(t), index=1  one = s32[] constant(1)  j = s32[] add(i, one)
+          r = f32[4] all-reduce(x), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=add
+          ROOT u = (s32[], f32[4]) tuple(j, r) }
+        ENTRY main { x = f32[4] parameter(0)  z = s32[] constant(0)  s = (s32[], f32[4]) tuple(z, x)
+          ROOT w = (s32[], f32[4]) while(s), condition=goes_on, body=body }
+
+    Good
+        HloModule m, num_partitions=2
+        add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+        goes_on { t = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(t), index=0
+          n = s32[] constant(3)  ROOT c = pred[] compare(i, n), direction=LT }
+        body { t = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(t), index=0
+          x = f32[4] get-tuple-element(t), index=1  one = s32[] constant(1)  j = s32[] add(i, one)
+          r = f32[4] all-reduce(x), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=add
+          ROOT u = (s32[], f32[4]) tuple(j, r) }
+        ENTRY main { x = f32[4] parameter(0)  z = s32[] constant(0)  s = (s32[], f32[4]) tuple(z, x)
+          ROOT w = (s32[], f32[4]) while(s), condition=goes_on, body=body }
+
+    Source
+        XLA Operation Semantics, While and AllReduce
+    """
+    condition = instruction.attributes.get("condition")
+    if not isinstance(condition, HloComputation):
+        return
+    for inner in (i for c in instruction.called_computations() for i in _grouped_in(view, c)):
+        if _differs_within(view, condition.root, inner, trusts=True):
+            yield Finding(instruction, f"its condition may differ between devices that meet in {inner.name}, so that "
+                          "some wait forever for those which have left the loop",
+                          help="let the condition depend on what all of them have alike",
+                          notes=view.place(inner, "devices meet here"))
+            return
 
 
 def _crossed(view: View, one: HloComputation, other: HloComputation) -> tuple[HloInstruction, HloInstruction] | None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from hlotool.ir import HloComputation, HloInstruction, IotaTile, ReplicaGroups, Sharding, UnlistedDevicesError
 from hlotool.ops import device_groups, flow_of, is_tied, opcodes, with_flag
+from hlotool.passes.lints.device_numbers import numbers_of
 from hlotool.passes.lints.module_view import View
 
 #: devices that a collective joins, a set for each group
@@ -58,11 +59,15 @@ def groups_of(view: View, collective: HloInstruction) -> Groups | None:
 
 
 class Varying:
-    """Values of a module that may differ between the devices of some groups."""
+    """Values of a module that may differ between the devices of some groups.
 
-    def __init__(self, view: View, groups: Groups) -> None:
+    `trusts`: parameters without shardings are taken to be the same, and what custom calls make of the same.
+    """
+
+    def __init__(self, view: View, groups: Groups, trusts: bool = False) -> None:
         self._view = view
         self._groups = groups
+        self._trusts = trusts
         self._found: dict[HloInstruction, _Differs] = {}
         for _ in range(_MOST_ROUNDS):
             if not self._round():
@@ -71,13 +76,14 @@ class Varying:
             self._found.clear()
 
     @classmethod
-    def between(cls, view: View, groups: Groups) -> Varying:
-        """Return the same, computed once for a module and its groups."""
+    def between(cls, view: View, groups: Groups, trusts: bool = False) -> Varying | None:
+        """Return the same, computed once for a module and its groups; None while that is under way."""
         known = view.memory.setdefault("varying", {})
         assert isinstance(known, dict)
-        if groups not in known:
-            known[groups] = cls(view, groups)
-        found: Varying = known[groups]
+        if (groups, trusts) not in known:
+            known[groups, trusts] = None
+            known[groups, trusts] = cls(view, groups, trusts)
+        found: Varying | None = known[groups, trusts]
         return found
 
     def differs(self, instruction: HloInstruction) -> bool:
@@ -103,8 +109,10 @@ class Varying:
 
     @staticmethod
     def _joined(a: _Differs | None, b: _Differs) -> _Differs:
-        if a is None or a == b:
+        if a is None or a is False or a == b:
             return b
+        if b is False:
+            return a
         if isinstance(a, bool) or isinstance(b, bool) or len(a) != len(b):
             return (a if isinstance(a, bool) else any(a)) or (b if isinstance(b, bool) else any(b))
         return tuple(x or y for x, y in zip(a, b, strict=True))
@@ -139,16 +147,37 @@ class Varying:
             return False
         if flow_of(i).forwards:
             return self._value(operands[0])
-        if is_tied(i):
-            return True
-        return any(map(self._any, operands))
+        return (is_tied(i) or any(map(self._any, operands))) and self._numbers_differ(i)
+
+    def _numbers_differ(self, i: HloInstruction) -> bool:
+        """Return False if a number that depends on the device's own is the same on all devices of each group."""
+        numbers = numbers_of(self._view, i) if i.shape.is_array and i.shape.size == 1 else None
+        return numbers is None or any(len({int(numbers[d]) for d in group}) > 1 for group in self._groups)
 
     def _gathered(self, i: HloInstruction) -> _Differs:
         """Return False if all devices at hand are in one group of an all-reduce or all-gather: one result for all."""
         own = groups_of(self._view, i)
-        if own is not None and all(any(group <= other for other in own) for group in self._groups):
+        if own is not None and (all(any(group <= other for other in own) for group in self._groups)
+                                or self._is_second(i, own)):
             return (any(map(self._any, i.operands)), False) if i.opcode == "all-gather-start" else False
         return True
+
+    def _is_second(self, i: HloInstruction, own: Groups) -> bool:
+        """Return True if each group of a collective that reaches into one of ours brings the same, place by place: a
+        sum over one axis of what is alike along the other one."""
+        if len(i.operands) != 1:
+            return False
+        across: set[frozenset[int]] = set()
+        for group in self._groups:
+            inner = [sorted(other) for other in own if not other.isdisjoint(group)]
+            if len({len(other) for other in inner}) != 1:
+                return False
+            across.update(frozenset(column) for column in zip(*inner, strict=True) if len(column) > 1)
+        others = frozenset(across)
+        if others == self._groups:
+            return not self._any(i.operands[0])
+        known = Varying.between(self._view, others, self._trusts)
+        return known is not None and not known.differs(i.operands[0])
 
     def _called(self, i: HloInstruction) -> _Differs:
         called = i.called_computations()
@@ -170,7 +199,8 @@ class Varying:
     def _parameter(self, parameter: HloInstruction, home: HloComputation) -> _Differs:
         number = parameter.attributes.get("parameter_number", 0)
         if home is self._view.module.entry:
-            return not self._is_shared(parameter.attributes.get("sharding"))
+            sharding = parameter.attributes.get("sharding")
+            return not (self._trusts and sharding is None) and not self._is_shared(sharding)
         found: _Differs | None = None
         for call, _ in self._view.callers.get(home, ()):
             if call.opcode not in _CALLS:
@@ -192,7 +222,7 @@ class Varying:
         """Follow a shard, as shard_map writes it, of a value whose sharding gives the devices the same tile."""
         if i.attributes.get("custom_call_target") == "SPMDFullToShardShape" and len(i.operands) == 1:
             return not self._is_shared(i.operands[0].attributes.get("sharding"))
-        return True
+        return not self._trusts or any(map(self._any, i.operands))
 
     def _is_shared(self, sharding: object) -> bool:
         """Return True if a sharding gives all devices of a group the same tile."""

@@ -56,6 +56,7 @@ def shared_operand(view: View, instruction: HloInstruction) -> Iterator[Finding]
             instruction.opcode == "all-reduce" and summed_before(view, instruction)):
         return
     varying = Varying.between(view, groups)
+    assert varying is not None  # no analysis is under way
     if any(map(varying.differs, instruction.operands)):
         return
     count = max(map(len, groups))

@@ -100,3 +100,65 @@ def test_different_collectives_on_one_channel_do_not_meet() -> None:
                             "one.1 = f32[4] collective-permute(x.1), channel_id=1, source_target_pairs={{0,1},{1,0}}")
     with pytest.raises(HloError, match=r"wait for ever|different collectives"):
         evaluate_program(Program(hlotool.parse(text)), ROWS)
+
+
+CHOICE = """HloModule m, num_partitions=4
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+inner { x = f32[4] parameter(0)  ROOT r = f32[4] all-reduce(x), channel_id=1, replica_groups=GROUPS, BY }
+left { x = f32[4] parameter(0)  ROOT r = f32[4] call(x), to_apply=inner }
+right { x = f32[4] parameter(0)  ROOT r = f32[4] negate(x) }
+ENTRY main {
+  x = f32[4] parameter(0), sharding={devices=[4]<=[4]}
+  z = f32[] constant(0)
+  n = f32[] reduce(x, z), dimensions={0}, to_apply=add
+  MAKE
+  ROOT y = f32[4] conditional(c, x, x), true_computation=left, false_computation=right
+}
+"""
+LOOP = """HloModule m, num_partitions=4
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+goes_on { t = (f32[], f32[4]) parameter(0)  e = f32[] get-tuple-element(t), index=0  k = f32[] constant(0.5)
+  ROOT c = pred[] compare(e, k), direction=GT }
+body { t = (f32[], f32[4]) parameter(0)  x = f32[4] get-tuple-element(t), index=1  h = f32[] constant(0.5)
+  b = f32[4] broadcast(h), dimensions={}  y = f32[4] multiply(x, b)  z = f32[] constant(0)
+  n = f32[] reduce(y, z), dimensions={0}, to_apply=add
+  MAKE
+  q = f32[4] all-reduce(y), channel_id=9, replica_groups=GROUPS, BY
+  ROOT o = (f32[], f32[4]) tuple(r, q) }
+ENTRY main { x = f32[4] parameter(0), sharding={devices=[4]<=[4]}  k = f32[] constant(1)
+  t = (f32[], f32[4]) tuple(k, x)  ROOT w = (f32[], f32[4]) while(t), condition=goes_on, body=body }
+"""
+ALL, HALVES, ACROSS = "{{0,1,2,3}}", "{{0,1},{2,3}}", "{{0,2},{1,3}}"
+SUM = "r = f32[] all-reduce(n), channel_id=2, replica_groups={}, BY"
+IN_TWO = f"p = f32[] all-reduce(n), channel_id=2, replica_groups={HALVES}, BY  " \
+         f"r = f32[] all-reduce(p), channel_id=3, replica_groups={ACROSS}, BY"
+BY_NUMBER = "i = u32[] partition-id()  k = u32[] constant(2)  c = pred[] compare(i, k), direction=LT"
+
+
+def findings(text: str, make: str, groups: str) -> set[str]:
+    by = "use_global_device_ids=true, to_apply=add"
+    text = text.replace("MAKE", make).replace("GROUPS", groups).replace("BY", by)
+    return {d.code for d in hlotool.lint(text)} & {"W502", "W520"}
+
+
+@pytest.mark.parametrize(("make", "groups", "is_wrong"), [
+    (BY_NUMBER, HALVES, False), (BY_NUMBER, ACROSS, True), (BY_NUMBER, ALL, True),
+    ("g = f32[16] all-gather(x), channel_id=2, replica_groups={{0,1,2,3}}, dimensions={0}, use_global_device_ids=true"
+     "  r = f32[] reduce(g, z), dimensions={0}, to_apply=add  c = pred[] compare(r, z), direction=GT", ALL, False),
+    ("r = f32[] collective-permute(n), channel_id=2, source_target_pairs={{0,1},{1,2},{2,3},{3,0}}"
+     "  c = pred[] compare(r, z), direction=GT", ALL, True),
+    *((f"{SUM.format(over)}  c = pred[] compare(r, z), direction=GT", groups, is_wrong) for over, groups, is_wrong in (
+        (ALL, ALL, False), (HALVES, ALL, True), (HALVES, HALVES, False), (HALVES, ACROSS, True))),
+    (f"{IN_TWO}  c = pred[] compare(r, z), direction=GT", ALL, False)])
+def test_branches_are_told_by_the_devices_that_meet_in_them(make: str, groups: str, is_wrong: bool) -> None:
+    assert findings(CHOICE, make, groups) == ({"W502"} if is_wrong else set())
+
+
+@pytest.mark.parametrize(("make", "groups", "is_wrong"), [
+    (SUM.format(ALL), ALL, False), (SUM.format(HALVES), HALVES, False), (SUM.format(HALVES), ALL, True),
+    (IN_TWO, ALL, False), ("r = f32[] copy(n)", ALL, True),
+    ("i = u32[] partition-id()  r = f32[] convert(i)", HALVES, True),
+    ("i = u32[] partition-id()  two = u32[] constant(2)  d = u32[] divide(i, two)  r = f32[] convert(d)", HALVES,
+     False)])
+def test_loops_are_told_by_the_devices_that_meet_in_them(make: str, groups: str, is_wrong: bool) -> None:
+    assert findings(LOOP, make, groups) == ({"W520"} if is_wrong else set())
