@@ -30,8 +30,10 @@ _FACTS = {
     "device": re.compile(r"device_ordinal=(\d+)|participant for device ordinal (\d+)"),
     "sizes": re.compile(r"buffers=\[([^\]]*)\]"), "run": re.compile(r"run_id=(?:RunId: )?(-?\d+)"),
 }
-_WATCHDOG = re.compile(r"\[Rank (\d+)\] Watchdog caught collective operation timeout: WorkNCCL\(SeqNum=(\d+), "
-                       r"OpType=(\w+)(?:, NumelIn=(\d+), NumelOut=(\d+))?, Timeout\(ms\)=(\d+)\)")
+#: the work that timed out, which some logs break off the line with the rank; of the oldest versions without a number
+_WATCHDOG = re.compile(r"(?:\[(?:PG [^\]]*)?Rank (\d+)\] )?Watchdog caught collective operation timeout:")
+_WORK = re.compile(r"WorkNCCL\((?:SeqNum=(\d+), )?OpType=(\w+)(?:, NumelIn=(\d+), NumelOut=(\d+))?"
+                   r"(?:, TensorShape=\[[\d, ]*\])?, Timeout\(ms\)=(\d+)\)")
 _RANKS = re.compile(r"\[([\d, ]+)\] (?:finished collective #\d+, but didn't join collective #(\d+)"
                     r"|(joined but didn't finish) collective #(\d+))")
 _NEVER = re.compile(r"ranks \[([\d, ]+)\] are the lagging ranks")
@@ -68,8 +70,9 @@ class StuckCollective:
 
     @property
     def missing(self) -> tuple[int, ...]:
-        """The devices that have not come, as far as the log tells them."""
-        others = set(self.devices) - self.here if self.here and len(self.here) == self.arrived else set()
+        """The devices that have not come, as far as the log tells them: nothing of devices of other hosts."""
+        is_told = bool(self.here) and len(self.here) == self.arrived and self.expected in (None, len(self.devices))
+        others = set(self.devices) - self.here if is_told else set()
         return tuple(sorted(others | self.absent))
 
 
@@ -83,8 +86,10 @@ def read_watchdog_log(text: str) -> list[StuckCollective]:
     ((4, 5), (5,))
     """
     found: dict[str, StuckCollective] = {}
+    before = ""
     for number, line in enumerate(text.splitlines(), 1):
-        for stuck in (*_of_xla(found, line, number), *_of_torch(found, line)):
+        whole, before = (before + line if line.lstrip().startswith("WorkNCCL(") else line), line
+        for stuck in (*_of_xla(found, line, number), *_of_torch(found, whole)):
             stuck.lines.append(number)
     return [s for s in found.values() if s.arrived]
 
@@ -175,13 +180,16 @@ def _fill(stuck: StuckCollective, text: str, line: str) -> None:
 
 
 def _of_torch(found: dict[str, StuckCollective], line: str) -> list[StuckCollective]:
-    if (watchdog := _WATCHDOG.search(line)) is not None and "terminated with exception" not in line:
-        rank, number, kind, inner, _, limit = watchdog.groups()
-        name = f"#{number} {kind}" + (f" of {inner} elements" if inner else "")
-        stuck = found.setdefault(name, StuckCollective(name, _kind(f"collective {kind}"), int(number)))
+    watchdog, work = _WATCHDOG.search(line), _WORK.search(line)
+    if watchdog is not None and work is not None:
+        rank, (number, kind, inner, _, limit) = watchdog[1], work.groups()
+        name = f"#{number or '?'} {kind}" + (f" of {inner} elements" if inner else "")
+        begun = StuckCollective(name, _kind(f"collective {kind}"), int(number) if number else None)
+        stuck = found.setdefault(name, begun)
         stuck.sizes = (int(inner),) if inner else ()
-        stuck.here.add(int(rank))
-        stuck.arrived = len(stuck.here)
+        if rank is not None:
+            stuck.here.add(int(rank))
+        stuck.arrived = max(len(stuck.here), 1)
         stuck.seconds = int(limit) // 1000
         return [stuck]
     told = []

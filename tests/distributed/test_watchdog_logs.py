@@ -170,3 +170,33 @@ def test_the_command_joins_logs_and_dumps(tmp_path, capsys) -> None:
     (tmp_path / "other.log").write_text("step 1\n")
     assert main(["hang", str(tmp_path / "other.log")]) == 0
     assert main(["hang", str(tmp_path / "nowhere.log")]) == 2
+
+
+#: how logs of PyTorch name the work that timed out: broken off the line with the rank, at the end of the process, with
+#: the process group, without a rank, and as the oldest versions do. Source: public threads about hangs
+WORK = "WorkNCCL(SeqNum=7, OpType=_REDUCE_SCATTER_BASE, NumelIn=8, NumelOut=4, Timeout(ms)=600000) ran for 600034 ms"
+CAUGHT = "Watchdog caught collective operation timeout:"
+
+
+@pytest.mark.parametrize(("log", "name", "here"), [
+    (f"node [rank4]:[E909 09:55:29 ProcessGroupNCCL.cpp:607] [Rank 4] {CAUGHT} \n{WORK}\n"
+     f"node [rank2]:[E909 09:55:30 ProcessGroupNCCL.cpp:607] [Rank 2] {CAUGHT} \n{WORK}\n",
+     "#7 _REDUCE_SCATTER_BASE of 8 elements", {2, 4}),
+    (f"  what():  [PG 3 Rank 5] Process group watchdog thread terminated with exception: [Rank 5] {CAUGHT} {WORK}",
+     "#7 _REDUCE_SCATTER_BASE of 8 elements", {5}),
+    (f"[rank3]:[E ProcessGroupNCCL.cpp:563] [PG 0 (default_pg) Rank 3] {CAUGHT} {WORK}",
+     "#7 _REDUCE_SCATTER_BASE of 8 elements", {3}),
+    (f"{CAUGHT} {WORK}", "#7 _REDUCE_SCATTER_BASE of 8 elements", set()),
+    (f"[Rank 1] {CAUGHT} WorkNCCL(OpType=BROADCAST, TensorShape=[16], Timeout(ms)=1800000) ran for 1806985 ms",
+     "#? BROADCAST", {1})])
+def test_works_are_read_however_they_are_named(log: str, name: str, here: set[int]) -> None:
+    stuck, = read_watchdog_log(log)
+    assert (stuck.name, stuck.here, stuck.arrived) == (name, here, max(1, len(here)))
+
+
+def test_devices_of_other_hosts_are_not_called_missing() -> None:
+    """A host of which two threads are expected tells nothing of the two devices of the other host."""
+    said = ("E external/xla/xla/service/rendezvous.cc:38] This thread has been waiting for `initialize clique for rank "
+            "1; clique=devices=[0,1,2,3]; stream=0; run_id=7` for 10 seconds and may be stuck. Expected {} threads to "
+            "join the rendezvous, but not all of them arrived on time.")
+    assert [read_watchdog_log(said.format(n))[0].missing for n in (2, 4)] == [(), (0, 2, 3)]
