@@ -23,6 +23,8 @@ from hlotool.process import work_time
 
 #: seconds for a proof, unless others are asked for
 TIME_LIMIT = 20.0
+#: numbers that are listed at most
+_FACTORS = 4
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class RelationProof:
     devices: int
     #: True if sums are put together in another order
     is_reordered: bool = False
+    #: numbers by which terms are multiplied in one program, and their sum in the other one
+    factors: tuple[float, ...] = ()
     #: the instruction of the partitioned program behind which nothing is known, and why
     stopped: HloInstruction | None = None
     reason: str = ""
@@ -42,6 +46,9 @@ class RelationProof:
             at = f"at %{self.stopped.name}, " if self.stopped is not None else ""
             return f"not decided: {at}{self.reason}"
         order = ", up to the order of sums" if self.is_reordered else ""
+        if self.factors:
+            listed = ", ".join(f"{f:g}" for f in self.factors[:_FACTORS]) + ", ..." * (len(self.factors) > _FACTORS)
+            order += f" and to where they are multiplied by {listed}"
         return f"equal on {self.devices:,} devices, for all arguments{order}"
 
 
@@ -132,7 +139,8 @@ class _Proof:
                                        if at is not None else "the whole program is not carried")
             if other is None or not self._is_part(array_of(one), array_of(other), placement, shape):
                 return self._stopped(number, known, other)
-        return RelationProof(True, self.relations.devices, self.relations.is_reordered)
+        return RelationProof(True, self.relations.devices, self.relations.is_reordered,
+                             tuple(sorted(self.relations.factors)))
 
     def _argument(self, number: int, shape: Shape) -> TermView | Pieces:
         whole = self.partition.whole.parameters[number]

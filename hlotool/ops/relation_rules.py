@@ -163,8 +163,10 @@ def _with_one_factor(relations: Relations, instruction: HloInstruction, views: S
     factor, apart = relations.number_of(number), relations.factor_of(("add", kind), value)
     if factor is None or apart is None or not is_near(factor):
         return None
-    made = evaluated(instruction, [factor, np.asarray(relations.number_of(apart[0]))])
+    inner = np.asarray(relations.number_of(apart[0]))
+    made = evaluated(instruction, [factor, inner])
     relations.is_reordered = True
+    relations.factors.update((float(factor), float(inner)))
     return [apart[1], relations.constant(kind, made, number.dims)] if made is not None else None
 
 

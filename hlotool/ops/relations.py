@@ -141,6 +141,8 @@ class Relations:
     devices: int
     #: True if a sum or a product of floats was put together in another order
     is_reordered: bool = False
+    #: numbers of which one program multiplies what it adds up, and the other one the sum, or in another order
+    factors: set[float] = field(default_factory=set)
     #: number of terms that the whole program has; None: it is not known yet
     known_terms: int | None = None
     _tables: dict[tuple[int, bytes], DeviceTable] = field(default_factory=dict)
@@ -656,6 +658,8 @@ class Relations:
     def times(self, kind: Kind, number: TermView, value: TermView) -> TermView:
         """Return the product of a number and a value, in another order than it was computed."""
         self.is_reordered = True
+        if (known := self.number_of(number)) is not None:
+            self.factors.add(float(known))
         both = sorted((value, TermView(number.term, (), self.same(()), value.dims)), key=lambda v: v.term.number)
         return self.combined(_product(kind), kind[1], list(map(Read, both)), value.dims)
 

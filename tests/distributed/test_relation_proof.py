@@ -315,6 +315,13 @@ def test_the_order_of_sums_is_named_where_it_is_another_one() -> None:
     assert not proof(*map(module, PAIRS["largest of what was gathered"])).is_reordered
 
 
+def test_numbers_that_multiply_terms_in_one_program_and_sums_in_the_other_are_named() -> None:
+    """Products of two of them, where one program multiplies by both at once, are listed, too."""
+    said = str(proof(*map(module, PAIRS["a mean in two steps"])))
+    assert said.endswith("up to the order of sums and to where they are multiplied by 0.125, 0.25, 0.5"), said
+    assert "multiplied" not in str(proof(*map(module, PAIRS["sum over devices"])))
+
+
 def test_the_place_is_named_at_which_a_sum_is_partial() -> None:
     """The proof stops there; it accuses nobody."""
     whole, part = map(module, PAIRS["sum over devices"])
