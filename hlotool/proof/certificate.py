@@ -3,6 +3,8 @@
     hlotool-certificate 1 exact
     modules 3f1c... 99a0...                     digests of both modules
     rule reshape_of_reshape 8d2e... 51ff...     an expression, and the one that the rule makes of it
+    move slice_of_slice 8d2e... 51ff...         the same of a rule that has no direction
+    taken 8d2e... 51ff... 77b1... 0c3d...       an operation, and what it is on other operands, which follow
     alike 77b1... 0c3d...                       one operation on operands that are equal
     solver bitwuzla 5e2a... e11f...             a solver said that no elements differ
     result 0 77b1... 0c3d...                    what both modules give first
@@ -14,15 +16,27 @@ Expressions are named by digests of what they are: opcode, shapes, attributes, a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from hlotool.ir import HloModule
-from hlotool.passes.equality import EXACT, REASSOCIATING, Node, NotComparable, Numbering, NumberingRule
+from hlotool.passes.equality import (
+    ALL_MOVES,
+    EXACT,
+    EXACT_MOVES,
+    REASSOCIATING,
+    Node,
+    NotComparable,
+    Numbering,
+    NumberingRule,
+)
+from hlotool.proof.equality_graph import Step
 
 HEAD = "hlotool-certificate 1"
 #: names of sets of rules in a certificate
 RULES = {"exact": EXACT, "reassociating": REASSOCIATING}
+#: the same of rules that have no direction
+MOVES = {"exact": EXACT_MOVES, "reassociating": ALL_MOVES}
 #: attributes with which an instruction is taken as it is, since a compiler may act on them
 _DIRECTIVES = frozenset({"sharding", "frontend_attributes", "control-predecessors"})
 _DIGITS = 16
@@ -34,12 +48,19 @@ class ExpressionNames:
 
     form: Numbering
     _known: dict[int, str] = field(default_factory=dict)
+    _numbers: dict[str, int] = field(default_factory=dict)
 
     def of(self, number: int) -> str:
         """Return the name of a numbered expression."""
         for at in range(len(self._known), number + 1):
             self._known[at] = self.of_node(self.form.nodes[at])
         return self._known[number]
+
+    def number(self, name: str) -> int:
+        """Return the number of the expression of a name. Raises KeyError."""
+        for at in range(len(self._numbers), len(self.form.nodes)):
+            self._numbers[self.of(at)] = at
+        return self._numbers[name]
 
     def of_node(self, node: Node) -> str:
         """Return the name of an expression whose operands are numbered."""
@@ -96,13 +117,30 @@ class ProofLog:
     def _applied(self, rule: NumberingRule, node: Node, number: int) -> None:
         self.steps[f"rule {rule.apply.__name__} {self.names.of_node(node)} {self.names.of(number)}"] = None
 
-    def joined(self, how: str, one: int, other: int) -> None:
-        """Add a step of the prover: `alike`, or `solver` with its name."""
-        self.steps[f"{how} {self.names.of(one)} {self.names.of(other)}"] = None
+    def lines_of(self, steps: Iterable[Step]) -> list[str]:
+        """Return steps of a graph of this numbering as lines."""
+        return [" ".join((*step.how[:1], *(h.rsplit(" ", 1)[-1] for h in step.how[1:]),
+                          *map(self.names.of, (step.one, step.other, *step.operands)))) for step in steps]
 
-    def text(self) -> str:
-        """Return the certificate."""
-        lines = [f"{HEAD} {self.kind}", f"modules {digest(str(self.before))} {digest(str(self.after))}", *self.steps]
+    def text(self, joins: Sequence[str]) -> str:
+        """Return the certificate with the lines of a graph's steps.
+
+        Raises KeyError where a step is about an expression that no step before it makes.
+        """
+        moves = {m.apply.__name__: m for m in MOVES[self.kind]}
+        for words in (line.split(" ") for line in joins):
+            if words[0] == "move":
+                node = self.form.nodes[self.names.number(words[2])]
+                made = moves[words[1]].apply(self.form, node)
+            elif words[0] == "taken":
+                node = self.form.nodes[self.names.number(words[1])]
+                made = node.with_operands(*map(self.names.number, words[3:]))
+            else:
+                continue
+            if isinstance(made, Node):
+                self.form.number(made)
+        lines = [f"{HEAD} {self.kind}", f"modules {digest(str(self.before))} {digest(str(self.after))}",
+                 *self.steps, *joins]
         lines += [f"result {n} {self.names.of(a)} {self.names.of(b)}"
                   for n, (a, b) in enumerate(zip(*self.results, strict=True))]
         return ended(lines)

@@ -1,21 +1,23 @@
 """Verifies certificates of proofs, by rule applications: no search, and no solver.
 
 Both modules are read as expressions without rules. Then every step that the certificate has for an expression is
-applied: the rule of that name, to that expression, must make the expression that the step names. Steps `alike` need one
-operation on equal operands. Steps of solvers are taken for true, and counted. At the end the results must be equal, and
-every step have been used.
+applied: the rule of that name, to that expression, must make the expression that the step names. So must the rule of a
+step `move`, and an operation on other operands in a step `taken`, which must be equal to its own. Steps `alike` need
+one operation on equal operands. Steps of solvers are taken for true, and counted. At the end the results must be equal,
+and every step have been used.
 
 Trusted are the rules (hlotool.passes.equality), how modules are read, and this file.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import HloModule
 from hlotool.passes.equality import Node, NotComparable, Numbering, NumberingRule
-from hlotool.proof.certificate import HEAD, RULES, ExpressionNames, digest, ended, raw_results, taken_over
+from hlotool.proof.certificate import HEAD, MOVES, RULES, ExpressionNames, digest, ended, raw_results, taken_over
 from hlotool.proof.codes import REFUSED
 from hlotool.proof.observed_nans import reads_bits
 
@@ -95,8 +97,8 @@ class _Checker:
     names: ExpressionNames = field(init=False)
     _used: set[str] = field(default_factory=set)
     _rules: dict[str, NumberingRule] = field(default_factory=dict)
+    _moves: dict[str, NumberingRule] = field(default_factory=dict)
     _parents: dict[int, int] = field(default_factory=dict)
-    _by_name: dict[str, int] = field(default_factory=dict)
     _open: set[str] = field(default_factory=set)
     _solver_steps: int = 0
     _changes_nans: bool = False
@@ -106,6 +108,7 @@ class _Checker:
         self.form.checker = self
         self.names = ExpressionNames(self.form)
         self._rules = {rule.apply.__name__: rule for rule in RULES[self.kind]}
+        self._moves = {rule.apply.__name__: rule for rule in MOVES[self.kind]}
 
     def checked(self, lines: list[str], before: HloModule, after: HloModule) -> CheckedProof:
         """Verify all steps."""
@@ -113,7 +116,6 @@ class _Checker:
         if raw.elided:
             raise _RefusedError("elements of constants are left out in a module")
         numbers = taken_over(raw, self.form, self.number)
-        self._by_name = {self.names.of(n): n for n in range(len(self.form.nodes))}
         rest = [line for line in lines if not line.startswith("rule ")]
         joins = [line.split(" ") for line in rest if not line.startswith("result ")]
         for words in joins:
@@ -149,25 +151,54 @@ class _Checker:
 
     def _join(self, words: list[str]) -> None:
         """Verify a step that says that two expressions are equal."""
-        if len(words) != 3 + (words[0] == "solver") or words[0] not in ("alike", "solver"):
-            raise _RefusedError(f"{' '.join(words)} is no step")
-        numbers = [self._by_name.get(name) for name in words[-2:]]
-        one, other = numbers
-        if one is None or other is None:
-            raise _RefusedError(f"{' '.join(words)} is about what neither module computes")
-        left, right = (self.form.nodes[n] for n in (one, other))
-        if words[0] == "alike":
-            is_one = left.own == right.own and len(left.operands) == len(right.operands) and all(
-                self._root(a) == self._root(b) for a, b in zip(left.operands, right.operands, strict=True))
-            if not is_one:
-                raise _RefusedError(f"{words[1]} and {words[2]} are not one operation on equal operands")
-        elif left.shapes != right.shapes:
-            raise _RefusedError(f"{words[2]} and {words[3]} have other shapes")
-        else:
-            self._solver_steps += 1
-        self._changes_nans |= words[0] == "solver"
+        kinds: dict[str, Callable[..., tuple[int, int]]] = {
+            "alike": self._alike, "solver": self._solver, "move": self._move, "taken": self._taken}
+        try:
+            one, other = kinds[words[0]](*words[1:])
+        except (TypeError, KeyError):
+            raise _RefusedError(f"{' '.join(words)} is about what neither module computes") from None
         a, b = self._root(one), self._root(other)
         self._parents[max(a, b)] = min(a, b)
+
+    def _alike(self, one: str, other: str) -> tuple[int, int]:
+        numbers = self.names.number(one), self.names.number(other)
+        left, right = (self.form.nodes[n] for n in numbers)
+        if left.own != right.own or not self._are_equal(left.operands, right.operands):
+            raise _RefusedError(f"{one} and {other} are not one operation on equal operands")
+        return numbers
+
+    def _solver(self, _: str, one: str, other: str) -> tuple[int, int]:
+        numbers = self.names.number(one), self.names.number(other)
+        left, right = (self.form.nodes[n] for n in numbers)
+        if left.shapes != right.shapes:
+            raise _RefusedError(f"{one} and {other} have other shapes")
+        self._solver_steps += 1
+        self._changes_nans = True
+        return numbers
+
+    def _move(self, rule: str, one: str, other: str) -> tuple[int, int]:
+        number, move = self.names.number(one), self._moves[rule]
+        node = self.form.nodes[number]
+        made = move.apply(self.form, node) if node.opcode in move.opcodes and not self.form.is_directed(node) else None
+        found = made if made is None or isinstance(made, int) else self.number(made)
+        if found is None or self.names.of(found) != other:
+            raise _RefusedError(f"the rule {rule} does not make {other} of {one}")
+        self._changes_nans |= not move.keeps_nans and self.form.may_be_nan(found)
+        return number, found
+
+    def _taken(self, one: str, other: str, *operands: str) -> tuple[int, int]:
+        number, taken = self.names.number(one), tuple(map(self.names.number, operands))
+        node = self.form.nodes[number]
+        if self.form.is_directed(node) or not self._are_equal(node.operands, taken):
+            raise _RefusedError(f"{one} has no operands that are equal to {' '.join(operands)}")
+        found = self.number(node.with_operands(*taken))
+        if self.names.of(found) != other:
+            raise _RefusedError(f"{one} is not {other} on {' '.join(operands)}")
+        return number, found
+
+    def _are_equal(self, ones: Sequence[int], others: Sequence[int]) -> bool:
+        return len(ones) == len(others) and all(
+            self._root(a) == self._root(b) for a, b in zip(ones, others, strict=True))
 
     def _root(self, number: int) -> int:
         while (above := self._parents.get(number, number)) != number:

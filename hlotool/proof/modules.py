@@ -11,15 +11,26 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
 from hlotool.diagnostics import HloError
 from hlotool.ir import HloModule
-from hlotool.passes.equality import EXACT, REASSOCIATING, STRICT, Node, NotComparable, Numbering
-from hlotool.proof.certificate import RULES, ProofLog
+from hlotool.passes.equality import (
+    ALL_MOVES,
+    EXACT,
+    EXACT_MOVES,
+    REASSOCIATING,
+    STRICT,
+    Node,
+    NotComparable,
+    Numbering,
+    NumberingRule,
+)
+from hlotool.proof.certificate import MOVES, RULES, ProofLog
 from hlotool.proof.certificate_check import check_certificate
+from hlotool.proof.equality_graph import EqualityGraph, Step, is_one_operation
 from hlotool.proof.index_proofs import IndexProof, Strength
 from hlotool.proof.index_terms import IndexQuery, NumberDomain
 from hlotool.proof.moved_values import MovedValues, is_moved, sources_of_array
@@ -77,18 +88,30 @@ def _proved(before: HloModule, after: HloModule, effort: int) -> EqualityProof:
     if len(results[0]) != len(results[1]):
         return EqualityProof(ProofStatus.UNKNOWN, reason="they have other numbers of results or effects")
     prover = _Prover(form, effort)
-    if results[0] != results[1]:
+    if not prover.graph.saturate(*results):
         loose = Numbering(REASSOCIATING, layouts_of_calls=True)
-        if loose.module(before) == loose.module(after):
+        ends = loose.module(before), loose.module(after)
+        if ends[0] == ends[1]:
             return EqualityProof(ProofStatus.REASSOCIATED, tuple(sorted(loose.used)))
-        if not all(prover.equal(a, b) for a, b in zip(*results, strict=True)):
-            return EqualityProof(ProofStatus.UNKNOWN, stopped=prover.stopped)
-    if form.other_nans.isdisjoint(observed(form, itertools.chain(*results))):
-        return EqualityProof(ProofStatus.PROVED, (*sorted(form.used), *sorted(prover.solvers)))
+        if not prover.all_equal(*results):
+            return _reassociated(loose, ends, effort) or EqualityProof(ProofStatus.UNKNOWN, stopped=prover.stopped)
+    if form.other_nans.isdisjoint(observed(form, itertools.chain(*results), prover.graph.members)):
+        return EqualityProof(ProofStatus.PROVED, prover.basis(*results))
     strict = Numbering(STRICT, layouts_of_calls=True)
     if strict.module(before) == strict.module(after):
         return EqualityProof(ProofStatus.PROVED, tuple(sorted(strict.used)))
     return EqualityProof(ProofStatus.UNKNOWN, reason="it tells NaNs apart, which no solver does")
+
+
+def _reassociated(loose: Numbering, results: tuple[tuple[int, ...], tuple[int, ...]], effort: int
+                  ) -> EqualityProof | None:
+    """Return a proof up to the order of sums; None where there is none."""
+    prover = _Prover(loose, effort, ALL_MOVES, _FEWER_QUESTIONS)
+    if not prover.graph.saturate(*results) and not prover.all_equal(*results):
+        return None
+    if not loose.other_nans.isdisjoint(observed(loose, itertools.chain(*results), prover.graph.members)):
+        return EqualityProof(ProofStatus.UNKNOWN, reason="it tells NaNs apart, which sums in another order do not keep")
+    return EqualityProof(ProofStatus.REASSOCIATED, prover.basis(*results))
 
 
 def certified(before: HloModule, after: HloModule, effort: int = 4) -> str:
@@ -99,19 +122,47 @@ def certified(before: HloModule, after: HloModule, effort: int = 4) -> str:
     for kind in RULES:
         with contextlib.suppress(NotComparable):
             log = ProofLog(before, after, kind)
-            prover = _Prover(log.form, effort, log.joined if kind == "exact" else None)
-            is_comparable = not log.has_elided and len(log.results[0]) == len(log.results[1])
-            if is_comparable and (log.results[0] == log.results[1] or (kind == "exact" and all(
-                    prover.equal(a, b) for a, b in zip(*log.results, strict=True)))):
-                text = log.text()
-                with contextlib.suppress(HloError):
-                    check_certificate(text, before, after)
-                    return text
+            if log.has_elided or len(log.results[0]) != len(log.results[1]):
+                continue
+            prover = _Prover(log.form, effort, MOVES[kind])
+            if not prover.graph.saturate(*log.results) and not prover.all_equal(*log.results):
+                continue
+            if text := _written(log, prover.graph):
+                return text
     return ""
 
 
+def _written(log: ProofLog, graph: EqualityGraph) -> str:
+    """Return the certificate of what a graph found, which was verified; "" where it cannot be."""
+    # Without the steps that were only tried, operands may be numbered, and so ordered, in another way.
+    for steps in (graph.explained(zip(*log.results, strict=True)), graph.steps):
+        lines = log.lines_of(steps)
+        if text := _verified(log, lines):
+            break
+    else:
+        return ""
+    for line in lines[::-1] if len(lines) <= _FEW_STEPS else ():
+        shorter = [other for other in lines if other is not line]
+        if made := _verified(log, shorter):
+            text, lines = made, shorter
+    return text
+
+
+def _verified(log: ProofLog, lines: Sequence[str]) -> str:
+    """Return the certificate that has lines for steps if it is right, else ""."""
+    with contextlib.suppress(HloError, KeyError):
+        text = ProofLog(log.before, log.after, log.kind).text(lines)
+        check_certificate(text, log.before, log.after)
+        return text
+    return ""
+
+
+#: steps of a proof up to which each is left out for a try
+_FEW_STEPS = 24
 #: questions to solvers for one proof
 _MOST_QUESTIONS = 64
+#: the same for a proof up to the order of sums, after one that failed
+_FEWER_QUESTIONS = 16
 #: pairs of operations that are looked at for one proof
 _MOST_PAIRS = 100_000
 
@@ -122,61 +173,58 @@ class _Prover:
 
     form: Numbering
     effort: int
-    #: called with how two values were proved to be equal, and both
-    log: Callable[[str, int, int], None] | None = None
-    solvers: set[str] = field(default_factory=set)
+    moves: Sequence[NumberingRule] = EXACT_MOVES
+    #: questions that may still be asked
+    left: int = _MOST_QUESTIONS
     stopped: tuple[Node, Node] | None = None
-    _parents: dict[int, int] = field(default_factory=dict)
+    graph: EqualityGraph = field(init=False)
     _failed: set[tuple[int, int]] = field(default_factory=set)
-    _questions: int = 0
+
+    def __post_init__(self) -> None:
+        self.graph = EqualityGraph(self.form, self.moves)
+
+    def all_equal(self, ones: Sequence[int], others: Sequence[int]) -> bool:
+        """Return True if two lists of values are proved to be equal, pair by pair."""
+        return all(self.equal(a, b) for a, b in zip(ones, others, strict=True))
 
     def equal(self, one: int, other: int) -> bool:
         """Return True if two values are proved to be equal; operands first, without recursion."""
         waiting, opened = [(one, other)], set[tuple[int, int]]()
         while waiting and len(self._failed) < _MOST_PAIRS:
             pair = waiting[-1]
-            left, right = (self.root(n) for n in pair)
+            left, right = (self.graph.root(n) for n in pair)
             if left == right or pair in self._failed:
                 waiting.pop()
                 continue
-            needed = [p for p in self._needed(*pair) if self.root(p[0]) != self.root(p[1])]
+            needed = [p for p in self._needed(*pair) if self.graph.root(p[0]) != self.graph.root(p[1])]
             fresh = [p for p in needed if p not in self._failed and p not in opened]
             if fresh:
                 opened.add(pair)
                 waiting += fresh
                 continue
             waiting.pop()
-            if how := "alike" if self._is_one_operation(*pair) and not needed else self._decided_by(*pair):
-                self._join(how, *pair)
+            if solver := self._decided_by(*pair):
+                self.graph.join(Step(("solver", solver), *pair))
+                self.form.other_nans.update(n for n in pair if self.form.may_be_nan(n))
             else:
                 self._failed.add(pair)
                 self.stopped = self.stopped or (self.form.nodes[pair[0]], self.form.nodes[pair[1]])
-        return self.root(one) == self.root(other)
+        return self.graph.root(one) == self.graph.root(other)
 
-    def root(self, number: int) -> int:
-        """Return the value that stands for all that are known to be equal to one."""
-        while (above := self._parents.get(number, number)) != number:
-            number = above
-        return number
-
-    def _join(self, how: str, one: int, other: int) -> None:
-        if self.log is not None:
-            self.log(how, one, other)
-        left, right = self.root(one), self.root(other)
-        self._parents[max(left, right)] = min(left, right)
-        self.form.other_nans.update(n for n in (one, other) if self.form.may_be_nan(n))
-
-    def _is_one_operation(self, one: int, other: int) -> bool:
-        left, right = self.form.nodes[one], self.form.nodes[other]
-        return left.own == right.own and len(left.operands) == len(right.operands) > 0
+    def basis(self, ones: Sequence[int], others: Sequence[int]) -> tuple[str, ...]:
+        """Return the simplifications and solvers by which two lists of values are equal."""
+        how = {s.how[:2] for s in self.graph.explained(zip(ones, others, strict=True))}
+        moves = {"moves" for h in how if h[0] == "move"}
+        return (*sorted(self.form.used | moves), *sorted(h[1] for h in how if h[0] == "solver"))
 
     def _needed(self, one: int, other: int) -> list[tuple[int, int]]:
         """Return the pairs of values to look at first: operands, or what elementwise operations end in."""
-        if self._is_one_operation(one, other):
-            left, right = self.form.nodes[one], self.form.nodes[other]
-            return list(zip(left.operands, right.operands, strict=True))
+        nodes = [self.form.nodes[n] for n in (one, other)]
+        if is_one_operation(*nodes):
+            return list(zip(nodes[0].operands, nodes[1].operands, strict=True))
         ends = [self._ends(n) for n in (one, other)]
-        return [(a, b) for a in ends[0] for b in ends[1] if a != b and self._is_one_operation(a, b)]
+        return [(a, b) for a in ends[0] for b in ends[1] if a != b and is_one_operation(
+            self.form.nodes[a], self.form.nodes[b])]
 
     def _ends(self, number: int) -> list[int]:
         """Return the values that a value's elementwise operations end in."""
@@ -191,22 +239,21 @@ class _Prover:
         return found
 
     def _decided_by(self, one: int, other: int) -> str:
-        """Return `solver` and its name if it says that two values are equal, else ""."""
+        """Return the solver that says that two values are equal, else ""."""
         nodes = [self.form.nodes[n] for n in (one, other)]
         if nodes[0].shapes != nodes[1].shapes:
             return ""
         for is_worth_it, ask in ((any(map(is_elementwise, nodes)), self._by_elements),
                                  (is_moved(self.form, one) or is_moved(self.form, other), self._by_index_maps)):
-            if is_worth_it and self._questions < _MOST_QUESTIONS:
-                self._questions += 1
+            if is_worth_it and self.left > 0:
+                self.left -= 1
                 if by := ask(one, other):
-                    self.solvers.add(by)
-                    return f"solver {by.split(' ')[-1]}"
+                    return by
         return ""
 
     def _by_elements(self, one: int, other: int) -> str:
         """Return the solver that says that an element of two values is made alike of elements at the same place."""
-        query = ElementQuery(self.form, self.root)
+        query = ElementQuery(self.form, self.graph.root)
         try:
             reply = asked(query.ask(one, other), tuple(query.unknowns), self.effort)
         except NoSort:
@@ -217,7 +264,7 @@ class _Prover:
         """Return `index maps and z3` if they say that two values have the same elements, wherever these come from."""
         if any(self.form.shape(n) is None for n in (one, other)):
             return ""
-        values = MovedValues(self.form, self.root)
+        values = MovedValues(self.form, self.graph.root)
         arrays = values.array(one), values.array(other)
         query = IndexQuery(NumberDomain.ANY, (), tuple(values.wholes), effort=1, left=_MOST_QUESTIONS)
         found, _ = IndexProof(query).arrays(*arrays)

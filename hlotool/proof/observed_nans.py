@@ -9,36 +9,40 @@ to tell NaNs apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from hlotool.ir.arrays import np
 from hlotool.ops import OPS, Elements
 from hlotool.passes.equality import Node, Numbering
 
 
-def reached(form: Numbering, numbers: Iterable[int]) -> set[int]:
-    """Return all values that values are computed of, themselves included."""
+def reached(form: Numbering, numbers: Iterable[int], equal: Callable[[int], Sequence[int]] = lambda n: (n,)
+            ) -> set[int]:
+    """Return all values that values are computed of, themselves included, and what is `equal` to any of these."""
     found, waiting = set[int](), list(numbers)
     while waiting:
         if (at := waiting.pop()) not in found:
             found.add(at)
             waiting += form.nodes[at].operands
+            waiting += (n for n in equal(at) if n not in found)
     return found
 
 
-def observed(form: Numbering, numbers: Iterable[int]) -> set[int]:
+def observed(form: Numbering, numbers: Iterable[int], equal: Callable[[int], Sequence[int]] = lambda n: (n,)
+             ) -> set[int]:
     """Return the floats whose NaNs decide what values are, by more than that they are NaN."""
-    below = reached(form, numbers)
+    below = reached(form, numbers, equal)
     waiting = [o for n in below if reads_bits(form, form.nodes[n]) for o in form.nodes[n].operands]
     found = set[int]()
     while waiting:
         at = waiting.pop()
         node = form.nodes[at]
-        if at in found or not form.may_be_nan(at) or _has_one_nan(form, node):
+        if at in found or not form.may_be_nan(at) or (len(equal(at)) == 1 and _has_one_nan(form, node)):
             continue
         if node.opcode == "argument":  # of a loop or fold: any value may come to it
             return below
         found.add(at)
+        waiting += equal(at)
         waiting += node.operands
     return found
 

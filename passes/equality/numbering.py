@@ -235,8 +235,11 @@ class Numbering:
     def made(self, number: int, opcode: str) -> Node | None:
         """Return the expression of a number, if it is of that opcode and no directives to compilers are on it."""
         node = self.nodes[number]
-        is_plain = node.opcode == opcode and not any(name in _DIRECTIVES for name, _ in node.attributes)
-        return node if is_plain else None
+        return node if node.opcode == opcode and not self.is_directed(node) else None
+
+    def is_directed(self, node: Node) -> bool:
+        """Return True if directives to compilers are on an expression."""
+        return any(name in _DIRECTIVES for name, _ in node.attributes)
 
     def shape(self, number: int) -> Shape | None:
         """Return the shape of an expression; None if that is no array of static size."""
@@ -416,7 +419,8 @@ class Numbering:
             state = [places.get(n, value) for n, value in enumerate(start)]
             found, effects = self._computation(i.attributes["body"], [_nested(i.shape, iter(state))], depth)
             after = leaf_numbers(found)
-            rest = [n for n in changing if after[n] != state[n]]
+            # What the body gives back as it came in, or as it was at the start, is that in every iteration.
+            rest = [n for n in changing if after[n] not in (state[n], start[n])]
             if len(rest) == len(changing):
                 break
             changing = rest

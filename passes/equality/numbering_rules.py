@@ -420,7 +420,8 @@ def _fold_of_one(form: Numbering, node: Node) -> tuple[str, Shape] | None:
         return None
     folded = form.nodes[node.operands[2]]
     arguments = [form.nodes[n] for n in folded.operands]
-    is_plain = len(set(folded.operands)) == 2 and all(
+    # Sums in any order may have three terms, of which two are one argument.
+    is_plain = len(set(folded.operands)) == len(folded.operands) == 2 and all(
         a.opcode == "argument" and a.shapes[0].element_type == source.element_type for a in arguments)
     record = OPS.get(folded.opcode)
     is_plain = is_plain and record is not None and "commutative" in record.flags
@@ -636,9 +637,13 @@ def dot_of_matrices(form: Numbering, node: Node) -> int | None:
     if is_swapped:
         sides.reverse()
         form.used.add("operand-order")
-    product = Shape(result.element_type, (count, sides[0][1], sides[1][1]))
-    made = form.add(node.instead("dot", product, (sides[0][0], sides[1][0]),
-                                 operand_precision=str(node.given("operand_precision") or "")))
+    product = node.instead(
+        "dot", Shape(result.element_type, (count, sides[0][1], sides[1][1])), (sides[0][0], sides[1][0]),
+        lhs_batch_dims=(0,), rhs_batch_dims=(0,), lhs_contracting_dims=(2,), rhs_contracting_dims=(2,),
+        operand_precision=node.given("operand_precision") or ())
+    if (product.own, product.operands) == (node.own, node.operands):
+        return None
+    made = form.add(product)
     return form.reshaped(form.transposed(made, (0, 2, 1), node) if is_swapped else made, result, node)
 
 
