@@ -18,6 +18,7 @@ from hlotool.ir import (
     WindowDimension,
 )
 from hlotool.ir.arrays import Array, np
+from hlotool.ops import window_maps
 from hlotool.ops.agreement import features
 from hlotool.ops.contraction import precision_config, precision_words, result_type
 from hlotool.ops.costs import extent, flops
@@ -403,7 +404,7 @@ def _met(size: int, places: int, row: WindowDimension) -> int:
                       ("feature_group_count", "batch_group_count"),
                       {"window": _is_kernels, "dim_labels": _are_all_known}), draw=_draw_convolution,
     agreement=features, cost=_cost_of_convolution,
-    sharding=relation_folds.convolution)
+    index_map=window_maps.of_convolution, sharding=relation_folds.convolution)
 def convolution(lhs: Array, rhs: Array, *sparsity: Array, window: Window | None = None,
                 dim_labels: ConvolutionDimensions, feature_group_count: int = 1, batch_group_count: int = 1,
                 operand_precision: tuple[str, ...] = (), sparsity_config: Sparsity | None = None,

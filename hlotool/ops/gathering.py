@@ -8,6 +8,7 @@ from typing import Any
 
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
+from hlotool.ops import index_maps
 from hlotool.ops.agreement import scattered
 from hlotool.ops.boundaries import of_gather, of_scatter
 from hlotool.ops.called import require_reducer
@@ -242,7 +243,7 @@ def _draw_gather(d: Draw) -> None:
                       (*GATHER_FIELDS, "slice_sizes")),
     draw=_draw_gather,
     boundaries=of_gather, cost=reads_a_part, flow=PICKS, flags=("relayouts",),
-    sharding=relation_lookups.gather)
+    index_map=index_maps.of_gather, sharding=relation_lookups.gather)
 def gather(operand: Array, start_indices: Array, *, offset_dims: Ints, collapsed_slice_dims: Ints,
            start_index_map: Ints, index_vector_dim: int, slice_sizes: Ints,
            operand_batching_dims: Ints = (), start_indices_batching_dims: Ints = (),

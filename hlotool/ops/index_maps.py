@@ -313,7 +313,7 @@ def of_pad(x: Sized, value: Sized, *, padding: Any) -> Sized:
     rows = [(whole(p.low), whole(p.high), whole(p.interior)) for p in padding.dimensions]
     dims, inside = [], []
     for n, (low, high, interior) in zip(x.dims, rows, strict=True):
-        gaps = ZERO if interior.value == 0 else _at_least(n - ONE, ZERO) * interior
+        gaps = ZERO if interior.value == 0 else at_least(n - ONE, ZERO) * interior
         dims.append(low + n + gaps + high)
         inside.append(interior + ONE)
 
@@ -328,7 +328,8 @@ def of_pad(x: Sized, value: Sized, *, padding: Any) -> Sized:
     return Sized(tuple(dims), element, (*x.valid, *value.valid, *fits))
 
 
-def _at_least(number: WholeNumber, least: WholeNumber) -> WholeNumber:
+def at_least(number: WholeNumber, least: WholeNumber) -> WholeNumber:
+    """Return the larger one of two numbers."""
     if number.value is not None and least.value is not None:
         return whole(max(number.value, least.value))
     return WholeNumber(f"(ite (>= {number.text} {least.text}) {number.text} {least.text})")
@@ -390,6 +391,32 @@ def of_dynamic_update_slice(x: Sized, update: Sized, *starts: Sized) -> Sized:
         return chosen(is_new, lambda: update.element(places), lambda: x.element(i))
 
     return Sized(x.dims, element, (*x.valid, *update.valid, *(v for s in starts for v in s.valid), *fits))
+
+
+def of_gather(x: Sized, indices: Sized, *, slice_sizes: Sequence[int | WholeNumber], index_vector_dim: int,
+              start_index_map: Sequence[int] = (), offset_dims: Sequence[int] = (),
+              collapsed_slice_dims: Sequence[int] = ()) -> Sized:
+    """Take a part for each row of indices, whose start is moved so that it fits."""
+    sizes, rank = tuple(map(whole, slice_sizes)), len(indices.dims)
+    kept = [d for d in range(len(x.dims)) if d not in collapsed_slice_dims]
+    batch = [n for d, n in enumerate(indices.dims) if d != index_vector_dim]
+    total = len(kept) + len(batch)
+
+    def element(i: Places) -> Element:
+        row = [p for d, p in enumerate(i) if d not in offset_dims]
+        inner = dict(zip(kept, (i[d] for d in offset_dims), strict=True))
+        for number, d in enumerate(start_index_map):
+            index = (*row[:index_vector_dim], whole(number), *row[index_vector_dim:])[:rank]
+            start = Sized((), lambda _, index=index: indices.element(tuple(index)))  # type: ignore[misc]
+            (at,) = _starts([start], (x.dims[d],), (sizes[d],))
+            inner[d] = inner.get(d, ZERO) + at
+        return x.element(tuple(inner.get(d, ZERO) for d in range(len(x.dims))))
+
+    rows, blocks = iter(batch), iter(sizes[d] for d in kept)
+    dims = tuple(next(blocks) if d in offset_dims else next(rows) for d in range(total))
+    fits = (*(c for size, n in zip(sizes, x.dims, strict=True) for c in (size.at_least(ZERO), n.at_least(size))),
+            *(sizes[d].equals(ONE) for d in collapsed_slice_dims))
+    return Sized(dims, element, (*x.valid, *indices.valid, *fits))
 
 
 def of_iota(*, shape: Sequence[int | WholeNumber], iota_dimension: int) -> Sized:

@@ -8,6 +8,7 @@ from typing import Any
 
 from hlotool.ir import HloComputation, HloInstruction, Shape, Window, WindowDimension
 from hlotool.ir.arrays import Array, np
+from hlotool.ops import window_maps
 from hlotool.ops.agreement import alike
 from hlotool.ops.called import (
     parameter_shapes,
@@ -142,7 +143,7 @@ _cost_of_reduce_window = folds(_folded_in_windows)
     _emit_reduce_window, _lift_reduce_window, ("stablehlo.reduce_window",), ("to_apply",), {"window": _is_forward}),
     ulps=4.0, source=SPECIFICATION, draw=_draw_reduce_window, agreement=alike,
     cost=_cost_of_reduce_window, flow=REDUCES, flags=("mixed",), freedom=Freedom.WINDOWS,
-    sharding=relation_folds.reduce_window)
+    index_map=window_maps.of_reduce_window, sharding=relation_folds.reduce_window)
 def reduce_window(*operands: Array, window: Window = Window(), to_apply: Callee) -> Any:  # noqa: B008
     """Fold the elements under each place of a window: operands are N inputs, then N initial values.
 

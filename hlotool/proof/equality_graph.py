@@ -131,21 +131,27 @@ class EqualityGraph:
 
     def saturate(self, ones: Sequence[int], others: Sequence[int]) -> bool:
         """Apply moves to what two lists of values do not share; return True if they are equal, pair by pair."""
+        if self._are_equal(ones, others):
+            return True
         used, first = set(self.form.used), len(self.form.nodes)
         frontier = self._apart(ones, others)
         for _ in range(_MOST_ROUNDS):
-            known, self._joined = len(self.form.nodes), []
+            known = len(self.form.nodes)
             for number in frontier:
                 if len(self.form.nodes) - first < _MOST_ADDED:
                     self._moved(number)
-            for number in self._users_of_joined():
+            users, self._joined = self._users_of_joined(), []
+            for number in users:
                 if len(self.form.nodes) - first < _MOST_ADDED:
                     self._taken(number)
             frontier = list(range(known, len(self.form.nodes)))
-            if not frontier or all(self.root(a) == self.root(b) for a, b in zip(ones, others, strict=True)):
+            if self._are_equal(ones, others) or not (frontier or self._joined):
                 break
         self.form.used.clear()
         self.form.used.update(used)  # without the rules of what was only tried
+        return self._are_equal(ones, others)
+
+    def _are_equal(self, ones: Sequence[int], others: Sequence[int]) -> bool:
         return all(self.root(a) == self.root(b) for a, b in zip(ones, others, strict=True))
 
     def _apart(self, ones: Iterable[int], others: Iterable[int]) -> list[int]:

@@ -13,9 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from hlotool.ir import ConvolutionDimensions
 from hlotool.ops import OPS
 from hlotool.ops.index_maps import ZERO, Condition, Read, Scalar, Sized, WholeNumber, elementwise_map, whole
-from hlotool.passes.rewrite_rules import RewriteRule, constant_text, names_in, operands_of_rule, parts, tree_of
+from hlotool.passes.rewrite_rules import RewriteRule, constant_text, fold_of, names_in, operands_of_rule, parts, tree_of
 from hlotool.proof.queries import NoSort
 
 _LIST = re.compile(r"[\[{](.*)[\]}]", re.S)
@@ -24,6 +25,8 @@ _SIZE = re.compile(r"(?<![A-Za-z])[A-Z](?![A-Za-z])")
 _RELATIONS = {ast.LtE: lambda a, b: b.at_least(a), ast.GtE: lambda a, b: a.at_least(b), ast.Lt: WholeNumber.below,
               ast.Gt: lambda a, b: b.below(a), ast.Eq: WholeNumber.equals}
 _INDEX = "s32"
+#: a field of a window, whose value may have blanks
+_FIELD = re.compile(r"(\w+)=(.*?)(?= \w+=|$)")
 
 
 class _Range(NamedTuple):
@@ -40,6 +43,20 @@ class _Edge(NamedTuple):
 
 class _Edges(NamedTuple):
     dimensions: tuple[_Edge, ...]
+
+
+class _WindowRow(NamedTuple):
+    size: WholeNumber
+    stride: WholeNumber
+    pad_low: WholeNumber
+    pad_high: WholeNumber
+    base_dilation: WholeNumber
+    window_dilation: WholeNumber
+    reversal: bool
+
+
+class _Windows(NamedTuple):
+    dimensions: tuple[_WindowRow, ...]
 
 
 @dataclass(frozen=True)
@@ -104,7 +121,7 @@ def _operands(rule: RewriteRule) -> Mapping[str, Sized]:
 
 
 def _operand(name: str, dims: tuple[WholeNumber, ...], kind: str) -> Sized:
-    if kind == _INDEX:
+    if kind == _INDEX and all(n.value == 1 for n in dims):
         return Sized(dims, lambda i: WholeNumber(name))
     return Sized(dims, lambda i: Read(name, i, kind))
 
@@ -126,8 +143,8 @@ def _side(node: ast.expr, operands: Mapping[str, Sized]) -> Sized:
     record = OPS.get(opcode)
     attributes = {name: _attribute(name, text) for name, text in keywords.items()}
     if record is None and opcode.startswith("reduce-"):
-        start = Sized((), lambda i: Scalar("0"))
-        return _mapped("reduce", given[0], start, fold=opcode.removeprefix("reduce-"), **attributes)
+        start, (fold, name) = Sized((), lambda i: Scalar("0")), fold_of(opcode)
+        return _mapped(name, given[0], start, fold=fold, **attributes)
     if record is None or "to" in keywords:
         raise NoSort(opcode)
     if record.index_map is not None:
@@ -150,9 +167,30 @@ def _attribute(name: str, text: str) -> Any:
     if name == "padding":
         rows = [[whole_of(n) for n in row.split("_")] for row in text.split("x")]
         return _Edges(tuple(_Edge(*(*row, whole(0))[:3]) for row in rows))
+    if name == "window":
+        return _window(text.strip("{}"))
+    if name == "dim_labels":
+        lhs, _, rest = text.partition("_")
+        return ConvolutionDimensions(lhs, *rest.split("->"))
     if (listed := _LIST.fullmatch(text)) is not None:
         return tuple(_plain(n) for n in listed[1].split(",") if n.strip())
     return int(text) if text.lstrip("-").isdigit() else text
+
+
+def _window(text: str) -> _Windows:
+    """Return `size=K x 3 stride=2 x 1 pad=L_H x 0_0`, with terms for numbers that are sizes."""
+    given = {name: value.split(" x ") for name, value in _FIELD.findall(text)}
+    count = len(given["size"])
+
+    def row(name: str, default: str) -> list[str]:
+        return given.get(name, [default] * count)
+
+    pads = [[whole_of(n) for n in p.split("_")] for p in row("pad", "0_0")]
+    sizes, strides, base, own = ([whole_of(n) for n in row(name, "1")]
+                                 for name in ("size", "stride", "lhs_dilate", "rhs_dilate"))
+    turned = [n.strip() == "1" for n in row("rhs_reversal", "0")]
+    return _Windows(tuple(_WindowRow(a, b, low, high, c, d, e) for a, b, (low, high), c, d, e in zip(
+        sizes, strides, pads, base, own, turned, strict=True)))
 
 
 def _plain(text: str) -> int | WholeNumber:

@@ -2,6 +2,7 @@
 
 from hlotool.passes.rewrite_rules.pattern import (
     constant_text,
+    fold_of,
     module_text,
     names_in,
     number_of,
@@ -32,7 +33,7 @@ from hlotool.passes.rewrite_rules.verdict_table import (
 )
 
 __all__ = ["DOMAINS", "FLOATS", "MATRIX", "TYPES", "RewriteRule", "RuleMatch", "constant_text", "decidable_rules",
-           "known_outcomes", "known_verdicts", "matches", "module_text", "names_in", "number_of", "operands_of_rule",
-           "parts", "pattern_text", "rule_of_change", "rule_sentence", "rules", "rules_page", "shape_rules",
-           "sized_module_text", "status_counts", "tree_of", "types_of", "verdict_words", "verdicts_page",
-           "witness_words"]
+           "fold_of", "known_outcomes", "known_verdicts", "matches", "module_text", "names_in", "number_of",
+           "operands_of_rule", "parts", "pattern_text", "rule_of_change", "rule_sentence", "rules", "rules_page",
+           "shape_rules", "sized_module_text", "status_counts", "tree_of", "types_of", "verdict_words",
+           "verdicts_page", "witness_words"]

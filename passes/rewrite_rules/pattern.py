@@ -5,6 +5,7 @@
     convert(x, to='f32')                         the element type of the result; T is that of the operands
     reshape(x, shape='[N*N]')                    the result's dimensions; a matrix has N rows and columns
     reduce_add(x, dimensions='{1}')              a reduction by an operation, from 0
+    reduce_window_add(x, window='{size=K x 2}')  the same of windows
     pad(x, scalar(0), padding='1_1x0_0')         other keywords are attributes, as HLO writes them
     slice(x, slice='{[A:A+B]}')                  a rule for all sizes has capital letters for numbers
 
@@ -135,14 +136,16 @@ class _Rows:
         if to is not None:
             declared = f"{self.named(to)}[{','.join(map(str, self.dims))}] "
         if shape is not None:
-            kind = "pred" if any("pred[" in line for line in self.lines if line.split(" = ")[0] in names) \
-                else "s32" if opcode == "iota" and self.element_type == "pred" else self.element_type
+            held = [line for line in self.lines if line.split(" = ")[0] in names]
+            kind = "pred" if any("pred[" in line for line in held) else "s32" if (
+                opcode == "iota" and self.element_type == "pred") or (
+                opcode == "reshape" and any(" = s32[" in line for line in held)) else self.element_type
             declared = f"{kind}{self.named(shape)} "
         if opcode.startswith("reduce-") and opcode != "reduce-precision":
             names.append(self._row(f"{self.element_type}[] constant(0)"))
-            keywords["to_apply"] = self._reducer(opcode.removeprefix("reduce-"))
-            opcode = "reduce"
-        told = "".join(f", {k}={self.named(v)}" for k, v in keywords.items())
+            fold, opcode = fold_of(opcode)
+            keywords["to_apply"] = self._reducer(fold)
+        told = "".join(f", {k}={v if k == 'dim_labels' else self.named(v)}" for k, v in keywords.items())
         return self._row(f"{declared}{opcode}({', '.join(names)}){told}")
 
     def _row(self, text: str) -> str:
@@ -187,6 +190,12 @@ def _number_of(node: ast.expr, sizes: Mapping[str, int]) -> int:
         case ast.BinOp(left, operator, right):
             return _COMPUTE[type(operator)](_number_of(left, sizes), _number_of(right, sizes))
     raise ValueError(f"{ast.unparse(node)} is no number")
+
+
+def fold_of(name: str) -> tuple[str, str]:
+    """Return the operation by which `reduce-add` or `reduce-window-add` folds, and the opcode."""
+    opcode = "reduce-window" if name.startswith("reduce-window-") else "reduce"
+    return name.removeprefix(f"{opcode}-"), opcode
 
 
 def constant_text(node: ast.expr) -> str | None:

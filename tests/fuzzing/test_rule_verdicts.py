@@ -131,6 +131,8 @@ def test_no_rule_needs_many_questions():
 
 
 D = "lhs_contracting_dims='{1}', rhs_contracting_dims='{0}'"
+C = "dim_labels='b0f_0io->b0f'"
+G = "offset_dims='{0}', collapsed_slice_dims='{0}', start_index_map='{0}', index_vector_dim='0'"
 #: wrong rules: (before, after, operands, where)
 WRONG = [
     ("slice(slice(x, slice='{[A:B]}'), slice='{[C:D]}')", "slice(x, slice='{[A+C:B+D]}')", "x[M]", ""),
@@ -200,6 +202,43 @@ WRONG = [
     (f"dot(x + y, z, {D})", f"dot(x, z, {D}) * dot(y, z, {D})", "x[M,K], y[M,K], z[K,N]", ""),
     ("select(p, x, y)", "select(p, y, x)", "p[M]:pred, x[M], y[M]", ""),
     ("select(not_(p), x, y)", "select(p, x, y)", "p[M]:pred, x[M], y[M]", ""),
+    ("reduce_window_add(pad(x, scalar(0), padding='L_H'), window='{size=K}')",
+     "reduce_window_add(x, window='{size=K pad=H_L}')", "x[M]", "L >= 0, H >= 0, K >= 1"),
+    ("reduce_window_add(pad(x, v, padding='L_H'), window='{size=2}')",
+     "reduce_window_add(x, window='{size=2 pad=L_H}')", "x[M], v[]", "L >= 1, H >= 0"),
+    ("slice(reduce_window_add(x, window='{size=2}'), slice='{[A:B]}')",
+     "reduce_window_add(slice(x, slice='{[A:B]}'), window='{size=2}')", "x[M]", "A < B"),
+    ("transpose(reduce_window_add(x, window='{size=2 x 3}'), dimensions='{1,0}')",
+     "reduce_window_add(transpose(x, dimensions='{1,0}'), window='{size=2 x 3}')", "x[M,N]", ""),
+    ("reverse(reduce_window_maximum(x, window='{size=2 stride=2}'), dimensions='{0}')",
+     "reduce_window_maximum(reverse(x, dimensions='{0}'), window='{size=2 stride=2}')", "x[M]", ""),
+    ("reduce_window_add(reduce_window_add(x, window='{size=2}'), window='{size=2}')",
+     "reduce_window_add(x, window='{size=3}')", "x[M]", ""),
+    (f"convolution(x, y, window='{{size=2}}', {C})", f"convolution(x, y, window='{{size=2 rhs_reversal=1}}', {C})",
+     "x[P,M,K], y[2,K,N]", ""),
+    (f"convolution(pad(x, scalar(0), padding='0_0 x L_H x 0_0'), y, window='{{size=2}}', {C})",
+     f"convolution(x, y, window='{{size=2 pad=H_L}}', {C})", "x[P,M,K], y[2,K,N]", "L >= 0, H >= 0"),
+    (f"convolution(pad(x, scalar(0), padding='0_0 x 0_0_1 x 0_0'), y, window='{{size=2}}', {C})",
+     f"convolution(x, y, window='{{size=2 rhs_dilate=2}}', {C})", "x[P,M,K], y[2,K,N]", ""),
+    (f"convolution(transpose(x, dimensions='{{2,1,0}}'), y, window='{{size=1}}', {C})",
+     f"convolution(x, y, window='{{size=1}}', {C})", "x[M,P,M], y[1,M,N]", ""),
+    (f"convolution(x, y, window='{{size=2}}', {C})",
+     "convolution(x, y, window='{size=2}', dim_labels='b0f_0oi->b0f')", "x[P,M,K], y[2,K,K]", ""),
+    (f"convolution(x, y, window='{{size=1 stride=2}}', {C})",
+     f"convolution(slice(x, slice='{{[0:P], [1:M:2], [0:K]}}'), y, window='{{size=1}}', {C})", "x[P,M,K], y[1,K,N]",
+     "M >= 1"),
+    (f"gather(x, i, {G}, slice_sizes='{{1,N}}')", "reshape(slice(x, slice='{[A:A+1], [0:N]}'), shape='[N]')",
+     "x[M,N], i[1]:s32", "i == A + 1, 0 <= A, A < M"),
+    (f"gather(x, i, {G}, slice_sizes='{{1,N}}')", "reshape(slice(x, slice='{[0:1], [0:N]}'), shape='[N]')",
+     "x[M,N], i[1]:s32", "M >= 1"),
+    ("dynamic_slice(slice(x, slice='{[A:B]}'), i, dynamic_slice_sizes='{C}')",
+     "dynamic_slice(x, i, dynamic_slice_sizes='{C}')", "x[M], i[]:s32", "0 <= i, i + C <= B - A"),
+    ("slice(dynamic_update_slice(x, y, i), slice='{[0:B]}')", "slice(x, slice='{[0:B]}')", "x[M], y[A], i[]:s32",
+     "B <= i"),
+    ("dynamic_update_slice(pad(x, v, padding='0_H'), y, i)", "concatenate(x, y, dimensions='{0}')",
+     "x[M], v[], y[H], i[]:s32", "i == 0"),
+    ("concatenate(x + y, z + w, dimensions='{0}')",
+     "concatenate(x, z, dimensions='{0}') + concatenate(w, y, dimensions='{0}')", "x[M], y[M], z[M], w[M]", ""),
 ]
 
 

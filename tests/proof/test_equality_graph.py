@@ -274,8 +274,7 @@ def drawn(seed):
             same = [n for n, o in pool if tuple(o) == tuple(dims)]
             other = str(dice.choice(same))
             add(f"{dice.choice(['add', 'subtract', 'multiply', 'maximum'])}({name}, {other})", dims)
-    shapes = ", ".join(n for n, _ in pool[-6:])
-    return "\n".join([*lines, f"ROOT r = tuple({shapes})"])
+    return "\n".join([*lines, f"ROOT r = tuple({', '.join(n for n, _ in pool[5:])})"])
 
 
 @pytest.mark.parametrize("moves, rules", [(EXACT_MOVES, EXACT), (ALL_MOVES, REASSOCIATING)], ids=["exact", "all"])
