@@ -506,6 +506,6 @@ def _slide(base: Array, taps: Array, rows: Sequence[WindowDimension], places: li
             here = some[(np.s_[:], np.s_[:], *cut)]
             with np.errstate(all="ignore"):
                 # Not np.tensordot: of one number and a vector it makes 0 x inf = 0.
-                product = np.matmul(taps[(share, np.s_[:], *tap)], here.reshape(batch, width, -1))
-                result[:, share] += product.reshape(batch, -1, *places)
+                product = np.matmul(taps[(share, np.s_[:], *tap)], here.reshape(batch, width, math.prod(places)))
+                result[:, share] += product.reshape(batch, product.shape[1], *places)
     return result
