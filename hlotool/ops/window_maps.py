@@ -40,7 +40,7 @@ class _Row(NamedTuple):
     window_dilation: WholeNumber
     is_reversed: bool
 
-    def count(self, n: WholeNumber) -> WholeNumber:
+    def places(self, n: WholeNumber) -> WholeNumber:
         """Return the number of windows in a dimension of n elements."""
         padded = self.low + _dilated(n, self.base_dilation) + self.high
         return at_least((padded - _dilated(self.size, self.window_dilation) + self.stride) // self.stride, ZERO)
@@ -83,7 +83,7 @@ def of_reduce_window(x: Sized, start: Sized, *, fold: str, window: Any = None) -
 
         return Folded(fold, tuple(r.size for r in rows), body, start.element(()))
 
-    dims = tuple(row.count(n) for row, n in zip(rows, x.dims, strict=True))
+    dims = tuple(row.places(n) for row, n in zip(rows, x.dims, strict=True))
     return Sized(dims, element, (*x.valid, *start.valid, *(v for r in rows for v in r.valid)))
 
 
@@ -108,7 +108,7 @@ def of_convolution(x: Sized, y: Sized, *, dim_labels: Any, window: Any = None) -
         return Folded("add", (x.dims[at_x["f"]], *(r.size for r in rows)), body, Scalar("0"))
 
     sizes = {"b": x.dims[at_x["b"]], "f": y.dims[at_y["o"]]} | {
-        c: row.count(n) for c, row, n in zip(digits, rows, spatial.dims, strict=True)}
+        c: row.places(n) for c, row, n in zip(digits, rows, spatial.dims, strict=True)}
     fits = (x.dims[at_x["f"]].equals(y.dims[at_y["i"]]),
             *(y.dims[at_y[c]].equals(row.size) for c, row in zip(digits, rows, strict=True)))
     return Sized(tuple(sizes[c] for c in dim_labels.output), element,

@@ -179,7 +179,7 @@ def _attribute(name: str, text: str) -> Any:
 
 def _window(text: str) -> _Windows:
     """Return `size=K x 3 stride=2 x 1 pad=L_H x 0_0`, with terms for numbers that are sizes."""
-    given = {name: value.split(" x ") for name, value in _FIELD.findall(text)}
+    given: dict[str, list[str]] = {name: value.split(" x ") for name, value in _FIELD.findall(text)}
     count = len(given["size"])
 
     def row(name: str, default: str) -> list[str]:
