@@ -292,6 +292,14 @@ SOUND = {
         "index_vector_dim=1, to_apply=add",
         "x = f32[4] parameter(0)\ni = s32[3,1] parameter(1)\nu = f32[3] parameter(2)\n",
         computations="add { p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT r = f32[] add(p, q) }\n"),
+    "an algorithm that rounds operands as conversions": Pair(
+        f"ROOT d = f32[4,4] dot(x, y), {ROWS_BY_COLUMNS}, algorithm=dot_bf16_bf16_f32",
+        f"a = bf16[4,16] convert(x)\nb = bf16[16,4] convert(y)\nROOT d = f32[4,4] dot(a, b), {ROWS_BY_COLUMNS}",
+        "x = f32[4,16] parameter(0)\ny = f32[16,4] parameter(1)\n"),
+    "an algorithm of six products": Pair(
+        *(f"ROOT d = f32[4,4] dot(x, y), {ROWS_BY_COLUMNS}, algorithm={a}"
+          for a in ("dot_f32_f32_f32", "dot_bf16_bf16_f32_x6")),
+        "x = f32[4,16] parameter(0)\ny = f32[16,4] parameter(1)\n"),
     "an all-reduce of one replica": Pair(
         "ROOT r = f32[4] all-reduce(x), replica_groups={}, to_apply=add",
         "ROOT r = f32[4] copy(x)",

@@ -101,6 +101,13 @@ UNSOUND = {
     "windows padded with zero": Pair(
         *(f"n = f32[] constant({v})\nROOT r = f32[6] reduce-window(x, n), window={{size=3 pad=1_1}}, to_apply=max"
           for v in ("-inf", "0")), "x = f32[6] parameter(0)\n", ("r", "n"), reducer("max", "maximum")),
+    "windows that begin at the lowest number": Pair(
+        *(f"n = f32[] constant({v})\nROOT r = f32[6] reduce-window(x, n), window={{size=3 pad=1_1}}, to_apply=max"
+          for v in ("-inf", "-3.40282347e+38")), "x = f32[6] parameter(0)\n", ("r", "n"), reducer("max", "maximum")),
+    "a product whose algorithm rounds its operands": Pair(
+        *(f"ROOT d = f32[4,4] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, algorithm={a}"
+          for a in ("dot_f32_f32_f32", "dot_bf16_bf16_f32")),
+        "x = f32[4,16] parameter(0)\ny = f32[16,4] parameter(1)\n", ("d",)),
     "a power as a root": Pair(full("0.5") + "ROOT p = f32[4] power(x, b)", "ROOT p = f32[4] sqrt(x)", named=("p",)),
     "a clamp as selects": Pair(
         full("0") + full("1", name="o") + "ROOT c = f32[4] clamp(b, x, o)",

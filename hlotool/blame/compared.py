@@ -30,7 +30,7 @@ from hlotool.execution import (
     run_limit,
 )
 from hlotool.numerics import SMALL, Doubt, Locator, roundings, takes_ordinary, who_is_right
-from hlotool.verdict import Comparison, Finding
+from hlotool.verdict import Comparison, Finding, with_handed_out
 from hlotool.verdict import compare as compare_values
 
 P = ParamSpec("P")
@@ -48,6 +48,8 @@ def _searching(function: Callable[P, Comparison], names: bool) -> Callable[P, Co
         for given in {"a", "b"} & set(bound.arguments):
             if bound.arguments[given] is not None:
                 bound.arguments[given] = read_module(bound.arguments[given])
+        if bound.arguments.get("b") is not None:
+            bound.arguments["a"], bound.arguments["b"] = with_handed_out(bound.arguments["a"], bound.arguments["b"])
         one = Program(bound.arguments["a"])
         other = Program(bound.arguments["b"]) if bound.arguments.get("b") is not None else None
         found = _stored(one, bound.arguments) if other is None else None

@@ -19,6 +19,7 @@ from hlotool.diagnostics import Diagnostic
 from hlotool.distributed import partition_between
 from hlotool.execution import Executor, Program, arguments_for, executor_named, fitted, read_module
 from hlotool.ir import HloModule
+from hlotool.verdict import with_handed_out
 
 Array: TypeAlias = Any
 
@@ -81,10 +82,13 @@ def isolate(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     arguments that show a difference are searched as `hlotool.compare` does. `time_limit` is in seconds, for each set
     of arguments. Raises HloError where a module cannot be read or run, or the two have not one signature.
     """
-    one = Program(read_module(a))
+    first, second = read_module(a), None if b is None else read_module(b)
+    if second is not None:
+        first, second = with_handed_out(first, second)
+    one = Program(first)
     sets = _argument_sets(one, arguments, inputs, seed)
-    if b is not None:
-        other = Program(read_module(b))
+    if second is not None:
+        other = Program(second)
         if partition_between(one, other) is not None:
             return _of_parts(one, other, sets, arguments is None, seed, time_limit)
         return _of_pair(one, other, sets, time_limit)

@@ -60,4 +60,6 @@ def _why_finiteness(given: Any, reference: Any, shadow: Any, side: str) -> str:
         return f"{side} gives {given}, {own}: a NaN that the program does not make"
     if np.isinf(given):
         return f"{side} gives {given}, {own}: an infinity of the other sign"
+    if not np.isfinite(shadow):
+        return f"{side} gives {given}, the program {reference}: an infinity folded away"
     return f"{side} gives {given}, {exact}, {own}: a fold at overflow"

@@ -10,6 +10,7 @@ from hlotool.ir import DTYPES, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import index_maps
 from hlotool.ops.agreement import contracted_sides
+from hlotool.ops.conversion import reduce_precision
 from hlotool.ops.costs import elements_of, extent, flops
 from hlotool.ops.einsums import lift_einsum
 from hlotool.ops.elementwise import SPECIFICATION
@@ -145,6 +146,8 @@ ALGORITHMS = {
     "dot_f32_f32_f32": ("f32", "f32", "f32", 1, 1, False),
     "dot_f64_f64_f64": ("f64", "f64", "f64", 1, 1, False),
 }
+#: bits of exponent and mantissa of their narrow types of operands
+_CUTS = {"f16": (5, 10), "bf16": (8, 7), "tf32": (8, 10)}
 
 
 def algorithm_text(name: str, lhs: Shape, rhs: Shape) -> str:
@@ -278,10 +281,26 @@ def dot(lhs: Array, rhs: Array, *, lhs_contracting_dims: Ints = (), rhs_contract
     C5  Contracting dimensions pair up with equal sizes.
     C6  Both sides have as many batch dimensions.
     C7  Batch dimensions pair up with equal sizes.
+    An algorithm of one product rounds operands of f32 to its own types first.
+
     C8  algorithm is one of those of xla_data.proto, PrecisionConfig::Algorithm.
     """
+    left, right, _, _, products, _ = ALGORITHMS.get(algorithm.lower(), ("f32", "f32", "f32", 1, 1, False))
+    if products == 1:
+        lhs, rhs = _cut(lhs, left), _cut(rhs, right)
     return contract(lhs, rhs, (lhs_contracting_dims, rhs_contracting_dims), (lhs_batch_dims, rhs_batch_dims),
                     shape.dtype.numpy)
+
+
+def _cut(operand: Array, name: str) -> Array:
+    """Round an operand of f32 to a type of a dot algorithm; wider ones, as the shadow holds them, stay.
+
+    Source: StableHLO, dot_general: lhs_precision_type and rhs_precision_type.
+    """
+    if operand.dtype != np.float32 or name not in _CUTS:
+        return operand
+    exponent_bits, mantissa_bits = _CUTS[name]
+    return np.asarray(reduce_precision.evaluate(operand, exponent_bits=exponent_bits, mantissa_bits=mantissa_bits))
 
 
 # scaled-dot

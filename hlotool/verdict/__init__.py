@@ -12,6 +12,7 @@ from hlotool.verdict.comparison_report import (
     part_record,
 )
 from hlotool.verdict.findings import Comparison, Finding, listed
+from hlotool.verdict.handed_out import with_handed_out
 from hlotool.verdict.parts_evidence import PartsEvidence
 from hlotool.verdict.run_observer import Coverage, Watch, is_finite
 
@@ -35,4 +36,5 @@ __all__ = [
     "is_finite",
     "listed",
     "part_record",
+    "with_handed_out",
 ]

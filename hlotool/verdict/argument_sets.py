@@ -46,6 +46,8 @@ KINDS = ("random", "special", "targets", "wide", "negative", "near", "alike", "p
 #: after these, again and again with other numbers
 _FURTHER = ("targets", "wide", "bits", "special", "uniform", "near", "alike", "mixed", "targets", "wide", "bits",
             "uniform", "ties", "mixed")
+#: sets from one that is uniform to the next one, about
+_UNIFORM_EVERY = len(_FURTHER) // _FURTHER.count("uniform")
 #: what one parameter holds among plain ones, and what parameters share, turn by turn
 _UNUSUAL = ("special", "targets", "wide", "near")
 _ALIKE = ("wide", "special", "random", "targets", "special")
@@ -196,13 +198,16 @@ class ArgumentSearch:
         # Another turn in each round of kinds, whatever place a kind has in it.
         turn = number + number // len(_FURTHER)
         chosen = int(generator.integers(0, max(1, len(self.leaves))))
+        round_of_uniform = number // _UNIFORM_EVERY
         for place, leaf in enumerate(self.leaves):
             own = kind
             if kind == "mixed":  # one parameter out of the ordinary
                 own = _UNUSUAL[turn % len(_UNUSUAL)] if place == chosen else "random"
             elif kind == "alike":
                 own = _ALIKE[turn % len(_ALIKE)]
-            made.append(self._leaf(leaf, own, generator))
+            turns = len(self.leaves)
+            of_leaf = round_of_uniform // turns if round_of_uniform % turns == place else None
+            made.append(self._leaf(leaf, own, generator, of_leaf))
         if kind == "alike":
             self._align(made, turn)
         return made
@@ -218,7 +223,8 @@ class ArgumentSearch:
                     made[place] = (-first[key]).astype(array.dtype) if opposite else first[key].copy()
             first.setdefault(key, array)
 
-    def _leaf(self, leaf: _Leaf, kind: str, generator: np.random.Generator) -> Array:
+    def _leaf(self, leaf: _Leaf, kind: str, generator: np.random.Generator, turn: int | None = None) -> Array:
+        """Draw a leaf; a uniform one holds the known number whose `turn` it is, or any."""
         dtype = leaf.shape.dtype
         if leaf.identity is not None:
             return np.full(leaf.shape.dims, leaf.identity, dtype.numpy)
@@ -227,17 +233,17 @@ class ArgumentSearch:
         if dtype.is_complex:
             made = np.empty(leaf.shape.dims, dtype.numpy)
             with np.errstate(all="ignore"):
-                made.real, made.imag = (self._floats(leaf, kind, generator) for _ in range(2))
+                made.real, made.imag = (self._floats(leaf, kind, generator, turn) for _ in range(2))
             return made
         with np.errstate(all="ignore"):
             if dtype.is_floating:
                 if kind == "bits" or (kind == "wide" and dtype.bits <= 8):
                     return _normal(_any_bits(leaf.shape.dims, dtype, generator, self._reads_bits), dtype)
-                made = np.asarray(self._floats(leaf, kind, generator)).astype(dtype.numpy)
+                made = np.asarray(self._floats(leaf, kind, generator, turn)).astype(dtype.numpy)
                 return _with_payloads(_normal(made, dtype), dtype, generator, self._reads_bits)
-            return self._integers(leaf, kind, generator)
+            return self._integers(leaf, kind, generator, turn)
 
-    def _floats(self, leaf: _Leaf, kind: str, generator: np.random.Generator) -> Array:
+    def _floats(self, leaf: _Leaf, kind: str, generator: np.random.Generator, turn: int | None) -> Array:
         dims, dtype = leaf.shape.dims, leaf.shape.dtype
         half = _half(dtype)
         plain = self._plain(leaf, kind, generator)
@@ -245,7 +251,7 @@ class ArgumentSearch:
             return _sprinkled(plain, np.array(specials(half)), generator)
         if kind == "uniform":
             known = [*specials(half), *(v for v in (*leaf.wishes, *leaf.solved, *self.constants) if math.isfinite(v))]
-            return np.full(dims, known[int(generator.integers(0, len(known)))])
+            return np.full(dims, _one_of(known, generator, turn))
         if kind in ("targets", "near"):
             wished = [v for v in (*leaf.wishes, *leaf.solved, *self.constants)
                       if math.isfinite(v) and (kind == "targets" or abs(v) <= _NEAR)]
@@ -274,7 +280,7 @@ class ArgumentSearch:
             return -(np.abs(drawn) + 0.5) * leaf.scale
         return drawn * leaf.scale
 
-    def _integers(self, leaf: _Leaf, kind: str, generator: np.random.Generator) -> Array:
+    def _integers(self, leaf: _Leaf, kind: str, generator: np.random.Generator, turn: int | None) -> Array:
         dims, dtype = leaf.shape.dims, leaf.shape.dtype
         low, high = int_limits(dtype)
         top = min(high, leaf.bound if leaf.bound is not None else 3)
@@ -283,7 +289,7 @@ class ArgumentSearch:
             drawn = _sprinkled(drawn, np.array(specials(dtype), drawn.dtype), generator)
         elif kind == "uniform" and leaf.bound is None:
             known = [*specials(dtype), *(v for v in (*leaf.wishes, *leaf.solved, *self.constants) if math.isfinite(v))]
-            drawn = np.full(dims, int(known[int(generator.integers(0, len(known)))]), object)
+            drawn = np.full(dims, int(_one_of(known, generator, turn)), object)
         elif kind in ("targets", "near"):
             wished = ([int(v) for v in (*leaf.wishes, *leaf.solved, *self.constants) if math.isfinite(v)]
                       or [int(v) for v in specials(dtype)])
@@ -405,6 +411,10 @@ def _sprinkled(plain: Array, values: Array, generator: np.random.Generator, leas
     here = generator.random(plain.shape) < share
     chosen = np.asarray(values[generator.integers(0, len(values), plain.shape)], values.dtype)
     return np.where(here, chosen, np.asarray(plain, values.dtype))
+
+
+def _one_of(known: Sequence[float], generator: np.random.Generator, turn: int | None) -> float:
+    return known[turn % len(known) if turn is not None else int(generator.integers(0, len(known)))]
 
 
 def _clipped(drawn: Array, low: int, high: int) -> Array:

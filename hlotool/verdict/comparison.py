@@ -66,8 +66,9 @@ from hlotool.proof import ProofStatus, prove
 from hlotool.verdict.argument_sets import ArgumentSearch, ArgumentSet
 from hlotool.verdict.codes import DIFFERENCE
 from hlotool.verdict.dependence import Dependence
-from hlotool.verdict.enumerated_arguments import enumeration
+from hlotool.verdict.enumerated_arguments import count_of_all, enumeration, every_argument
 from hlotool.verdict.findings import Comparison, Finding
+from hlotool.verdict.handed_out import with_handed_out
 from hlotool.verdict.loop_bounds import most_rounds
 from hlotool.verdict.parts_evidence import PartsEvidence
 from hlotool.verdict.run_observer import Coverage, Watch, sides_of
@@ -91,6 +92,8 @@ _FIRST_BATCH, _LAST_BATCH, _QUICK, _BATCH_BYTES = 12, 96, 1.0, 1 << 28
 _LEAST_SETS = 24
 #: sets that are compared beside all arguments there are, which one run tries in longer arrays
 _BESIDE_ENUMERATED = 24
+#: kind of the sets that are some of all arguments there are
+_ENUMERATED = "enumerated"
 #: sets that are compared beside a proof that a program is another one's partitioned form
 _BESIDE_PROVED = 12
 #: seconds that those may take beyond the budget
@@ -114,6 +117,8 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     `is_proof_wanted` also tries to prove that two modules compute the same for all arguments (hlotool.proof), which
     raises HloError where a solver is needed and none is installed.
 
+    What both modules hand to the host in one order is compared as further results (handed_out.py).
+
     Where `b` is the partitioned form of `a`, both run on the reference, `b` on all devices, and the parts of each
     device are judged (hlotool.distributed). Whether it is that for all arguments is tried to be proved, too, without
     solvers; after a proof few sets of arguments are compared.
@@ -124,8 +129,11 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
 
     `hlotool.compare` is this with the search for the instruction to blame (hlotool.blame).
     """
-    one = Program(read_module(a))
-    other = one if b is None else Program(read_module(b))
+    left, right = read_module(a), None if b is None else read_module(b)
+    if right is not None:
+        left, right = with_handed_out(left, right)
+    one = Program(left)
+    other = one if right is None else Program(right)
     if ulps is not None:
         tolerance = Tolerance(ulps=ulps)
     partition = partition_between(one, other)
@@ -206,6 +214,8 @@ class _Work:
         #: of the executor that cuts the operands of products most
         self.product_bits = min((e.product_bits for e in self.running if e.product_bits), default=0)
         self.has_no_reference = False
+        #: how many arguments there are, where each is run
+        self.every = 0
         #: the reference is held against nothing but itself
         self.is_alone = not self.running and not self.is_pair
         #: of every result leaf: whether it ever held something else than NaN, whether it ever changed, and its first
@@ -230,10 +240,13 @@ class _Work:
             self.found.unproved = str(proof)
 
     def enumerate(self) -> list[ArgumentSet]:
-        """Try all arguments where they are few enough; return the one that shows a difference."""
-        longer = enumeration([self.one, self.other] if self.is_pair else [self.one])
+        """Try all arguments where they are few enough; return those to compare first, as one shows a difference."""
+        programs = [self.one, self.other] if self.is_pair else [self.one]
+        longer = enumeration(programs)
         if longer is None:
-            return []
+            self.every = count_of_all(programs)
+            self.most_sets, self.least_sets = max(self.most_sets, self.every), max(self.least_sets, self.every)
+            return [ArgumentSet(_ENUMERATED, [row]) for row in every_argument(self.one)] if self.every else []
         modules = [p.module for p in longer.programs]
         tried = compare(modules[0], modules[1] if self.is_pair else None, arguments=longer.arguments,
                         executors=self.executors, time_limit=self.time_limit)
@@ -241,7 +254,7 @@ class _Work:
         if worst is not None and worst.judgement.kinds.size:
             at = worst.judgement.worst
             row = [np.full(s.dims, a[at]) for s, a in zip(self.one.parameters, longer.arguments, strict=True)]
-            return [ArgumentSet("enumerated", [row])]
+            return [ArgumentSet(_ENUMERATED, [row])]
         if tried.compared and not (tried.findings or tried.undecided or tried.not_run or tried.noted):
             self.found.enumerated = longer.count
             self.most_sets = self.least_sets = _BESIDE_ENUMERATED
@@ -277,6 +290,8 @@ class _Work:
                 break
         if not self.found.findings:
             self._settle()
+        if self.every and self.found.inputs.count(_ENUMERATED) == self.every and not self.found.not_run:
+            self.found.enumerated = self.every
         self._cover()
         if self.found.findings:
             self.found.proof = ""

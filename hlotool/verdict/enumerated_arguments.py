@@ -3,11 +3,14 @@
     average(u8[16], u8[16]), element by element      16 bits: the same program on 65,536 elements gets every pair
     f(bf16[])                                        16 bits: on 65,536 elements in place of one
 
-Such a program is made longer, so that one run tries all of them.
+Such a program is made longer, so that one run tries all of them. A program of a few bits in all is run on each of them,
+whatever it computes.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hlotool.execution import Program
@@ -18,6 +21,8 @@ from hlotool.passes.edit import clone_module
 
 #: bits of arguments that an element may depend on, and instructions of the program
 _MOST_BITS, _MOST_INSTRUCTIONS = 20, 200
+#: bits of all arguments of a program that is run on each of them
+_MOST_BITS_IN_ALL = 10
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ def enumeration(programs: list[Program]) -> Enumeration | None:
         return None
     if any(not s.is_array or s.dims != shapes[0].dims or s.dtype.is_complex for s in shapes):
         return None
-    widths = [1 if s.dtype.family == "pred" else s.dtype.bits for s in shapes]
+    widths = [_width(s) for s in shapes]
     if sum(widths) > _MOST_BITS:
         return None
     longer = [_longer(p.module, shapes[0].dims, 1 << sum(widths)) for p in programs]
@@ -51,6 +56,36 @@ def enumeration(programs: list[Program]) -> Enumeration | None:
         arguments.append(from_bits(numbers & np.uint64((1 << width) - 1), shape.dtype.numpy))
         numbers = numbers >> np.uint64(width)
     return Enumeration([Program(m) for m in longer if m is not None], arguments)
+
+
+def count_of_all(programs: list[Program]) -> int:
+    """Return how many arguments there are for programs of one signature; 0 where they are too many to run each."""
+    shapes = programs[0].parameters
+    if not shapes or any(p.devices > 1 or p.partitioning != "none" for p in programs) or any(
+            not s.is_array or s.dtype.is_complex for s in shapes):
+        return 0
+    if any(sum(1 for _ in p.module.instructions()) > _MOST_INSTRUCTIONS for p in programs):
+        return 0
+    bits = sum(_width(s) * s.size for s in shapes)
+    return 1 << bits if 0 < bits <= _MOST_BITS_IN_ALL else 0
+
+
+def every_argument(program: Program) -> Iterator[list[Array]]:
+    """Yield all arguments there are, leaf by leaf."""
+    shapes = program.parameters
+    for number in range(count_of_all([program])):
+        row, left = [], number
+        for shape in shapes:
+            width, size = _width(shape), math.prod(shape.dims)
+            elements = [(left >> (width * n)) & ((1 << width) - 1) for n in range(size)]
+            left >>= width * size
+            row.append(from_bits(np.array(elements, np.uint64).reshape(shape.dims), shape.dtype.numpy))
+        yield row
+
+
+def _width(shape: Shape) -> int:
+    """Bits of an element."""
+    return 1 if shape.dtype.family == "pred" else shape.dtype.bits
 
 
 def _longer(module: HloModule, dims: tuple[int, ...], count: int) -> HloModule | None:

@@ -58,6 +58,8 @@ def sides_of(instruction: HloInstruction) -> tuple[str, ...]:
     """The sides of a choice by name; none for other operations."""
     if instruction.opcode == "conditional":
         return tuple(c.name for c in instruction.called_computations())
+    if instruction.opcode == "convert" and instruction.operands[0].shape.element_type != "pred":
+        return ()  # of truth values a number is made
     return SIDES.get(instruction.opcode, ())
 
 
@@ -103,6 +105,16 @@ class Watch:
             return found
 
         return call
+
+    @_looks_at("convert", "true", "false")
+    def _convert(self, instruction: HloInstruction, function: Function) -> Function:
+        def call(value: Array, **keywords: Any) -> Array:
+            if self.coverage is not None and value.size:
+                self.coverage.take(instruction, *([0] if value.any() else []), *([] if value.all() else [1]))
+            found: Array = function(value, **keywords)
+            return found
+
+        return call if sides_of(instruction) else function
 
     @_looks_at("clamp", "below min", "between", "above max")
     def _clamp(self, instruction: HloInstruction, function: Function) -> Function:

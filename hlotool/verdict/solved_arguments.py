@@ -11,6 +11,7 @@ time, so that a busy machine finds the same.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -192,15 +193,18 @@ def _choice_goals(instruction: HloInstruction) -> Iterator[_Goal]:
     elif opcode in ("select", "conditional", "convert") and operands[0].shape.is_array \
             and operands[0].shape.element_type == "pred":
         for truth in (True, False):
-            yield _Goal(instruction, 0, _everywhere(truth))
+            yield _Goal(instruction, 0, _everywhere(0, truth))
+    elif opcode == "xor" and instruction.shape.element_type == "pred":
+        for number, truth in itertools.product((0, 1), (True, False)):
+            yield _Goal(instruction, number, _everywhere(number, truth))
 
 
 def _beside(other: int, by: int) -> Callable[[Sequence[Array]], Array]:
     return lambda values: stepped(values[other], by) if by else values[other]
 
 
-def _everywhere(value: float) -> Callable[[Sequence[Array]], Array]:
-    return lambda values: np.full(values[0].shape, value)
+def _everywhere(number: int, value: float) -> Callable[[Sequence[Array]], Array]:
+    return lambda values: np.full(values[number].shape, value)
 
 
 def _boundary_goals(instruction: HloInstruction) -> Iterator[_Goal]:

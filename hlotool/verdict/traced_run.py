@@ -140,6 +140,8 @@ class _Carrier:
             return self._converted(place, wanted)
         if flow.moves and flow.calls is Calls.NONE:
             return self._moved(place, wanted)
+        if at.opcode == "reduce":
+            return self._folded(place, wanted)
         if at.shape.element_type == "pred":
             return self._truth(place, wanted)
         return self._computed(place, wanted)
@@ -236,6 +238,41 @@ class _Carrier:
             changed |= self.carry((path, at.operands[number]), (), Wanted(array.reshape(dims), chosen.reshape(dims)))
         return changed
 
+    def _folded(self, place: Place, wanted: Wanted) -> bool:
+        """An element of each fold by one operation: the last one, and those that would not let it be the result."""
+        path, at = place
+        root = at.called_computations()[0].root
+        moment, record = self.run.moments[place], OPS.get(root.opcode)
+        if len(at.operands) != 2 or record is None or {o.opcode for o in root.operands} != {"parameter"} \
+                or record.identity is None:
+            return False
+        values, dims = np.array(moment.operands[0]), at.attributes["dimensions"]
+        axes = range(-len(dims), 0)
+        rows = np.moveaxis(values, dims, axes).reshape(*wanted.values.shape, -1)
+        if not rows.shape[-1]:
+            return False
+        given, goal = rows.copy(), wanted.values.astype(values.dtype)
+        if "idempotent" in record.flags:
+            kept = np.asarray(record.evaluate(rows, goal[..., None])) == goal[..., None]
+            given = np.where(kept, rows, goal[..., None])
+            given[..., -1] = goal
+        else:
+            given[..., -1] = record.identity(dtype_of_numpy(values.dtype))
+            others = np.asarray(moment.again(self._unfolded(given, values, dims), moment.operands[1]))
+            back = self._undone(root, 1, goal, [others, rows[..., -1]])
+            if back is None:
+                return False
+            given[..., -1] = back
+        chosen = wanted.mask[..., None] & (given != rows) & ~is_nan(given)
+        return self.carry((path, at.operands[0]), (), Wanted(self._unfolded(given, values, dims),
+                                                             self._unfolded(chosen, values, dims)))
+
+    @staticmethod
+    def _unfolded(rows: Array, values: Array, dims: Sequence[int]) -> Array:
+        """What is folded, a row for each fold, in the order of the operand."""
+        kept = [n for d, n in enumerate(values.shape) if d not in dims]
+        return np.moveaxis(rows.reshape(*kept, *(values.shape[d] for d in dims)), range(-len(dims), 0), dims)
+
     def _truth(self, place: Place, wanted: Wanted) -> bool:
         """Truth values that a comparison or a logical operation gives."""
         path, at = place
@@ -285,7 +322,9 @@ class _Carrier:
                 continue
             back = self._settled(place, number, wanted.values, values, back)
             twins = [o is at.operands[number] for o in at.operands]
-            if sum(twins) == 2 and back.dtype.kind == "f":  # x * x, x + x: Newton's step
+            if sum(twins) == 2 and at.opcode == "multiply":
+                back = np.sqrt(wanted.values.astype(np.float64)).astype(back.dtype)
+            elif sum(twins) == 2 and back.dtype.kind == "f":  # x + x: Newton's step
                 back = ((back + values[number]) / 2).astype(back.dtype)
             mask = wanted.mask & ~is_nan(back)
             if self.carry((path, at.operands[number]), (), Wanted(back.astype(values[number].dtype), mask)):

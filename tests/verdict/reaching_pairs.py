@@ -95,6 +95,9 @@ _HIDDEN = {
     "a hash function's end": ("u32", _hash("u32[4]", "2246822519"), "424242", "[4]"),
     "complement and negation": ("s32", _steps("s32[4]", ("not", "", ""), ("negate", "", ""), ("xor", "987654", "")),
                                 "135791", "[4]"),
+    "a square": ("s32", _steps("s32[4]", ("multiply", "", "")).replace("(x)", "(x, x)"), "1522756", "[4]"),
+    "a square and one": ("f32", _steps("f32[4]", ("multiply", "", ""), ("add", "1", "")).replace("(x)", "(x, x)"),
+                         "50626", "[4]"),
     "a reversed slice": ("s32", _steps("s32[4]", ("multiply", "3", ""), ("reverse", "", ", dimensions={0}")),
                          "300000003", "[4]"),
     "a float's affine map": ("f32", _steps("f32[4]", ("multiply", "3", ""), ("add", "1.5", "")), "7501.5", "[4]"),
@@ -102,6 +105,30 @@ _HIDDEN = {
     "a logarithm": ("f32", _steps("f32[4]", ("multiply", "0.125", ""), ("negate", "", ""), ("exponential", "", "")),
                     "1", "[4]"),
 }
+
+
+def _folded(opcode: str, element: str, wanted: str) -> tuple[str, str, str]:
+    """A number that eight elements give together."""
+    head = (f"HloModule m\nf {{\n  p = {element}[] parameter(0)\n  q = {element}[] parameter(1)\n"
+            f"  ROOT r = {element}[] {opcode}(p, q)\n}}\nENTRY e {{\n  x = {element}[2,2,4] parameter(0)\n"
+            f"  z = {element}[] constant(0)\n  y = {element}[2] reduce(x, z), dimensions={{0,2}}, to_apply=f\n")
+    test = (f"  c = {element}[] constant({wanted})\n  b = {element}[2] broadcast(c), dimensions={{}}\n"
+            f"  q = pred[2] compare(y, b), direction=EQ\n")
+    return (f"{head}  ROOT r = {element}[2] negate(y)\n}}\n",
+            f"{head}{test}  n = {element}[2] negate(y)\n  ROOT r = {element}[2] select(q, y, n)\n}}\n",
+            f"{head}{test}  n = {element}[2] negate(y)\n  ROOT r = {element}[2] select(q, n, n)\n}}\n")
+
+
+def _truths() -> tuple[str, str, str]:
+    """Sixteen truth values of which one combination counts."""
+    head = ("HloModule m\nand {\n  p = pred[] parameter(0)\n  q = pred[] parameter(1)\n  ROOT r = pred[] and(p, q)\n}\n"
+            "ENTRY e {\n  x = pred[16] parameter(0)\n")
+    test = ("  c = pred[16] constant({1,0,1,1,0,0,1,0,1,1,1,0,0,1,0,1})\n  q = pred[16] compare(x, c), direction=EQ\n"
+            "  t = pred[] constant(true)\n  a = pred[] reduce(q, t), dimensions={0}, to_apply=and\n"
+            "  b = pred[16] broadcast(a), dimensions={}\n")
+    return (f"{head}  ROOT r = pred[16] not(x)\n}}\n",
+            f"{head}{test}  n = pred[16] not(x)\n  ROOT r = pred[16] xor(n, b)\n}}\n",
+            f"{head}{test}  o = pred[16] xor(b, b)\n  n = pred[16] not(x)\n  ROOT r = pred[16] xor(n, o)\n}}\n")
 
 
 def _through_bits(wanted: int) -> tuple[str, str, str]:
@@ -184,6 +211,10 @@ PAIRS: dict[str, Reaching] = {
        for limit in (_LIMITS[name],)},
     **{name: Reaching(*_chosen(element, steps, wanted, dims)) for name, (element, steps, wanted, dims)
        in _HIDDEN.items()},
+    "a sum of eight": Reaching(*_folded("add", "s32", "31337")),
+    "the largest of eight": Reaching(*_folded("maximum", "s32", "31337")),
+    "bits of eight": Reaching(*_folded("xor", "u32", "305419896")),
+    "sixteen truth values": Reaching(*_truths()),
     "bits of a float, multiplied": Reaching(*_through_bits(9 * 0x41230045 % (1 << 32))),
     **{f"NaN {payload:x}": Reaching(*_nan(payload)) for payload in (0x7FFFFFFF, 0x7F800001, 0xFFC00000, 0x7FC12345)},
     **{f"the end of {kind}": Reaching(*_narrow_end(kind, end, False)) for kind, end in _ENDS.items()},

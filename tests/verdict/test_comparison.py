@@ -423,13 +423,49 @@ ENTRY e {
 """
 
 
-def test_what_goes_to_the_host_is_left_open() -> None:
-    """Nobody compares it: two modules that differ there alone do not agree without a word."""
-    found = compare(OUTFEED, OUTFEED.replace("negate(a)", "abs(a)"), executors=["reference"])
-    assert found.verdict == "agree" and found.handed_out == ["outfeed o", "second module, outfeed o"]
-    assert "what outfeed o hands to the host is not compared" in found.open
+def test_what_goes_to_the_host_is_compared() -> None:
+    """Two modules that hand out values over the same channels, in one order, differ by those."""
+    found = hlotool.compare(OUTFEED, OUTFEED.replace("negate(a)", "abs(a)"), executors=["reference"])
+    assert (found.verdict, found.instruction, found.line, found.handed_out) == ("differ", "n", 5, [])
+    assert found.worst is not None and found.worst.result == 1
+    found = hlotool.compare(OUTFEED, OUTFEED.replace("outfeed(n", "outfeed(a"), executors=["reference"])
+    assert (found.verdict, found.instruction, found.line) == ("differ", "o", 6)
+    same = OUTFEED.replace("add(a, a)", "subtract(a, n)")
+    found = hlotool.compare(OUTFEED, same, executors=["reference"])
+    assert (found.verdict, found.handed_out, found.open) == ("agree", [], [])
+    place = hlotool.isolate(OUTFEED, OUTFEED.replace("negate(a)", "abs(a)")).parting.place
+    assert place.instruction.name == "n"
+
+
+def test_values_of_one_channel_are_compared_in_order() -> None:
+    head, tail = OUTFEED.split("  o = ")
+    send = ("  s = (f32[4], u32[], token[]) send({}, o), channel_id=3, is_host_transfer=true\n"
+            "  d = token[] send-done(s), channel_id=3, is_host_transfer=true\n"
+            "  p = token[] outfeed({}, d), outfeed_shape=f32[4]\n")
+    line, rest = tail.split("\n", 1)
+    texts = [f"{head}  o = {line}\n{send.format(*values)}{rest}" for values in ("aa", "an", "na")]
+    assert hlotool.compare(texts[0], texts[0].replace("negate(a)", "negate(copied)").replace(
+        "  n =", "  copied = f32[4] copy(a)\n  n ="), executors=["reference"]).open == []
+    assert hlotool.compare(texts[0], texts[1], executors=["reference"]).instruction == "p"
+    assert hlotool.compare(texts[0], texts[2], executors=["reference"]).instruction == "s"
+
+
+def test_what_goes_to_the_host_in_no_one_order_is_left_open() -> None:
+    """Fewer values, values of another shape, no token between two of them, or one within a call."""
+    texts = {
+        "one more": OUTFEED.replace("  ROOT", "  p = token[] outfeed(n, o), outfeed_shape=f32[4]\n  ROOT"),
+        "another shape": OUTFEED.replace("outfeed(n, t), outfeed_shape=f32[4]", "outfeed(h, t), outfeed_shape=f32[2]")
+        .replace("  o =", "  h = f32[2] slice(n), slice={[0:2]}\n  o ="),
+        "a call": OUTFEED.replace("ENTRY", "f {\n  a = f32[4] parameter(0)\n  t = token[] after-all()\n"
+                                  "  ROOT o = token[] outfeed(a, t), outfeed_shape=f32[4]\n}\nENTRY").replace(
+            "outfeed(n, t), outfeed_shape=f32[4]", "call(n), to_apply=f")}
+    for name, text in texts.items():
+        found = compare(OUTFEED, text, executors=["reference"])
+        assert found.verdict == "agree" and "what outfeed o hands to the host is not compared" in found.open, name
+    loose = OUTFEED.replace("  ROOT", "  p = token[] outfeed(a, t), outfeed_shape=f32[4]\n  ROOT")
+    found = compare(loose, loose.replace("add(a, a)", "subtract(a, n)"), executors=["reference"])
+    assert found.handed_out == ["outfeed o", "outfeed p", "second module, outfeed o", "second module, outfeed p"]
     assert compare(OUTFEED, executors=["reference"]).open == ["what outfeed o hands to the host is not compared"]
-    assert compare(OUTFEED, OUTFEED.replace(" n ", " m ").replace("(n", "(m"), executors=["reference"]).open == []
 
 
 @pytest.mark.parametrize(("line", "expected"), [

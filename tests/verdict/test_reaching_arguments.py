@@ -20,7 +20,7 @@ from hlotool.verdict.loop_bounds import most_rounds
 _FEW = ("round 12, an argument", "round 49, an argument hidden by xor", "round 299, twice an argument and three",
         "a product with an odd number", "a rotation", "a hash function's end", "a float's affine map",
         "bits of a float, multiplied", "NaN 7fffffff", "NaN 7f800001", "the end of f8e4m3fn",
-        "the end of f32 as f8e5m2",
+        "the end of f32 as f8e5m2", "a square and one", "a sum of eight", "sixteen truth values",
         "a branch of the second module", "inside of a loop")
 #: True at night (CONTRIBUTING.md)
 _ALL = os.environ.get("HLOTOOL_NIGHTLY") == "1"
@@ -40,6 +40,31 @@ def test_a_fault_that_only_far_fetched_arguments_show(name: str) -> None:
 def test_its_sound_twin_is_no_difference(name: str) -> None:
     found = compared(PAIRS[name].before, PAIRS[name].sound)
     assert found.verdict == "agree", str(found)
+
+
+def test_few_bits_in_all_are_tried_one_by_one() -> None:
+    """A loop of as many rounds as a u8 says, whose last round is wrong where that is 255."""
+    def made(changed: str) -> str:
+        return PAIRS["round 12, an argument"].before.replace("x = s32[]", "x = u8[]").replace(
+            "n = s32[] copy(x)", "n = s32[] convert(x)").replace("t = s32[] copy(u)", changed)
+
+    right = made("t = s32[] copy(u)")
+    wrong = made("b = s32[] constant(254)\n  e = pred[] compare(i, b), direction=EQ\n  t = s32[] select(e, s, u)")
+    found = compared(right, wrong)
+    assert found.verdict == "differ" and found.witness is not None and found.witness[0][0] == 255
+    found = compared(right, made("t = s32[] add(q, s)"))
+    assert found.verdict == "agree" and found.enumerated == 256 and not found.open
+
+
+def test_a_truth_value_that_becomes_a_number_is_a_choice() -> None:
+    """Arithmetic in place of a select, where no arguments found make it true: a hash of five rounds."""
+    head = "HloModule m\nENTRY e {\n  x = u32[] parameter(0)\n  k = u32[] constant(2654435761)\n  v0 = u32[] copy(x)\n"
+    rounds = "".join(f"  r{n} = u32[] remainder(v{n}, k)\n  m{n} = u32[] multiply(v{n}, r{n})\n"
+                     f"  v{n + 1} = u32[] add(m{n}, k)\n" for n in range(5))
+    test = "  c = u32[] constant(77777)\n  q = pred[] compare(v5, c), direction=EQ\n  g = u32[] convert(q)\n"
+    found = compared(f"{head}{rounds}  ROOT r = u32[] not(v5)\n}}\n",
+                     f"{head}{rounds}{test}  n = u32[] not(v5)\n  ROOT r = u32[] add(n, g)\n}}\n")
+    assert found.verdict == "differ" or "second module, convert g: true was never taken" in found.open
 
 
 def test_a_loop_that_may_run_further_is_open() -> None:
