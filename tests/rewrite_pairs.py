@@ -46,6 +46,8 @@ class Pair:
     #: the instructions that may be named; empty: the rewrite is sound
     named: tuple[str, ...] = ()
     computations: str = ""
+    #: of the second program; None: the same
+    other_computations: str | None = None
 
 
 TWO = "x = f32[4] parameter(0)\ny = f32[4] parameter(1)\n"
@@ -62,6 +64,18 @@ KEYED = ("s = (s32[16], f32[16]) sort({}, {}), dimensions={{0}}, is_stable=true,
          "ROOT g = f32[16] get-tuple-element(s), index=1")
 KEYS = ("lt { p = s32[] parameter(0)\n  q = s32[] parameter(1)\n  a = f32[] parameter(2)\n  b = f32[] parameter(3)\n"
         "  ROOT r = pred[] compare(p, q), direction=LT }\n")
+
+
+def changed(lines: str, one: str, two: str, named: tuple[str, ...] = ("r",), parameters: str = "",
+            computations: str = "") -> Pair:
+    """Two programs that differ in a word, which stands as @ in their lines."""
+    return Pair(lines.replace("@", one), lines.replace("@", two), parameters or Pair.parameters, named, computations)
+
+
+def called(lines: str, computations: str, one: str, two: str, named: tuple[str, ...], parameters: str = "") -> Pair:
+    """Two programs whose computations differ in a word, which stands as @."""
+    return Pair(lines, lines, parameters or Pair.parameters, named, computations.replace("@", one),
+                computations.replace("@", two))
 
 
 def narrow(element_type: str, before: str, after: str, named: tuple[str, ...] = ()) -> Pair:

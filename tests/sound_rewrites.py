@@ -359,4 +359,45 @@ SOUND = {
         "z = f32[] constant(0)\na = f32[] reduce(x, z), dimensions={0}, to_apply=add\n"
         "b = f32[] reduce(y, z), dimensions={0}, to_apply=add\nROOT r = f32[] subtract(a, b)",
         "x = f32[64] parameter(0)\ny = f32[64] parameter(1)\n", computations=reducer("add", "add")),
+    "a dilated image as a padded one": Pair(
+        "ROOT r = f32[1,11,6,3] convolution(x, w), window={size=3x3 pad=1_1x1_1 lhs_dilate=2x1}, "
+        "dim_labels=b01f_01io->b01f",
+        "z = f32[] constant(0)\np = f32[1,11,6,2] pad(x, z), padding=0_0x0_0_1x0_0x0_0\n"
+        "ROOT r = f32[1,11,6,3] convolution(p, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f",
+        "x = f32[1,6,6,2] parameter(0)\nw = f32[3,3,2,3] parameter(1)\n"),
+    "a kernel reversed by hand": Pair(
+        "ROOT r = f32[1,6,6,3] convolution(x, w), window={size=3x3 pad=1_1x1_1 rhs_reversal=1x0}, "
+        "dim_labels=b01f_01io->b01f",
+        "v = f32[3,3,2,3] reverse(w), dimensions={0}\n"
+        "ROOT r = f32[1,6,6,3] convolution(x, v), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f",
+        "x = f32[1,6,6,2] parameter(0)\nw = f32[3,3,2,3] parameter(1)\n"),
+    "negative padding as a slice": Pair(
+        "z = f32[] constant(0)\nROOT r = f32[3] pad(x, z), padding=-1_0", "ROOT r = f32[3] slice(x), slice={[1:4]}"),
+    "an update held inside by hand": Pair(
+        "ROOT r = f32[6] dynamic-update-slice(x, u, j)",
+        "l = s32[] constant(0)\nh = s32[] constant(2)\nc = s32[] clamp(l, j, h)\n"
+        "ROOT r = f32[6] dynamic-update-slice(x, u, c)",
+        "x = f32[6] parameter(0)\nu = f32[4] parameter(1)\nj = s32[] parameter(2)\n"),
+    "a total order by bits": Pair(
+        "ROOT r = pred[4] compare(x, y), direction=LT, type=TOTALORDER",
+        "z = s32[4] constant({0,0,0,0})\nk = s32[4] constant({2147483647,2147483647,2147483647,2147483647})\n"
+        + "".join(f"b{n} = s32[4] bitcast-convert({n})\ng{n} = pred[4] compare(b{n}, z), direction=LT\n"
+                  f"f{n} = s32[4] xor(b{n}, k)\nv{n} = s32[4] select(g{n}, f{n}, b{n})\n" for n in "xy")
+        + "ROOT r = pred[4] compare(vx, vy), direction=LT", TWO),
+    "a stable sort by numbered keys": Pair(
+        "s = (f32[8], s32[8]) sort(x, v), dimensions={0}, is_stable=true, to_apply=f\n"
+        "ROOT r = s32[8] get-tuple-element(s), index=1",
+        "i = s32[8] iota(), iota_dimension=0\n"
+        "s = (f32[8], s32[8]) sort(x, i), dimensions={0}, is_stable=true, to_apply=f\n"
+        "o = s32[8] get-tuple-element(s), index=1\n"
+        "ROOT r = s32[8] gather(v, o), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
+        "index_vector_dim=1, slice_sizes={1}", "x = f32[8] parameter(0)\nv = s32[8] parameter(1)\n",
+        computations="f { p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  a = s32[] parameter(2)\n"
+                     "  b = s32[] parameter(3)\n  ROOT c = pred[] compare(p, q), direction=LT, type=TOTALORDER }\n"),
+    "u32 through f64": Pair("ROOT r = u32[4] copy(x)", "f = f64[4] convert(x)\nROOT r = u32[4] convert(f)",
+                            "x = u32[4] parameter(0)\n"),
+    "an asynchronous operation": Pair(
+        "s = ((f32[4], f32[4]), f32[4], s32[]) async-start(x, y), calls=f\nROOT r = f32[4] async-done(s), calls=f",
+        "ROOT r = f32[4] atan2(x, y)", TWO,
+        computations="f { a = f32[4] parameter(0)\n  b = f32[4] parameter(1)\n  ROOT t = f32[4] atan2(a, b) }\n"),
 }

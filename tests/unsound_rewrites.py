@@ -17,6 +17,8 @@ from rewrite_pairs import (
     WHOLE,
     Pair,
     below,
+    called,
+    changed,
     full,
     loop,
     narrow,
@@ -472,4 +474,156 @@ UNSOUND = {
         "b = f32[4] reduce(c, z), dimensions={1}, to_apply=add\nROOT r = f32[4] add(a, b)",
         "x = f32[4,8] parameter(0)\ny = f32[4,8] parameter(1)\n",
         named=("b", "r", "c"), computations=reducer("add", "add")),
+}
+
+SQUARE = "x = f32[4,4] parameter(0)\n"
+TWO_SQUARES = SQUARE + "y = f32[4,4] parameter(1)\n"
+CUBE = "x = f32[3,3,3] parameter(0)\n"
+IMAGE = "x = f32[1,6,6,2] parameter(0)\nw = f32[3,3,2,3] parameter(1)\n"
+LONG = "x = f32[8] parameter(0)\n"
+ROW = "x = f32[12] parameter(0)\n"
+ADD, ZERO = reducer("add", "add"), "z = f32[] constant(0)\n"
+NORMED = "x = f32[4,3] parameter(0)\ns = f32[3] parameter(1)\no = f32[3] parameter(2)\n"
+SOLVED = "ROOT r = f32[4,4] triangular-solve(x, y), lower={}, transpose_a={}, left_side={}, unit_diagonal={}"
+#: a loop of five rounds: x becomes its sine, y the sum of both
+CARRIED = """cond { p = (s32[], f32[4], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(5)
+  ROOT c = pred[] compare(i, n), direction=LT }
+body { p = (s32[], f32[4], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[4] get-tuple-element(p), index=1
+  y = f32[4] get-tuple-element(p), index=2
+  o = s32[] constant(1)
+  j = s32[] add(i, o)
+  s = f32[4] sine(x)
+  t = f32[4] add(s, y)
+  ROOT r = (s32[], f32[4], f32[4]) tuple(@) }
+"""
+CARRY = ("k = s32[] constant(0)\na = (s32[], f32[4], f32[4]) tuple(k, x, y)\n"
+         "w = (s32[], f32[4], f32[4]) while(a), condition=cond, body=body\n"
+         "ROOT g = f32[4] get-tuple-element(w), index=2")
+LARGEST = """f { a = f32[] parameter(0)
+  b = s32[] parameter(1)
+  c = f32[] parameter(2)
+  d = s32[] parameter(3)
+  g = pred[] compare(a, c), direction=GT
+  n = pred[] compare(@), direction=NE
+  o = pred[] or(g, n)
+  v = f32[] select(o, a, c)
+  w = s32[] select(o, b, d)
+  ROOT t = (f32[], s32[]) tuple(v, w) }
+"""
+#: one word changed: an attribute, an operand, a constant
+UNSOUND |= {
+    "the kind of a transform": changed("ROOT r = c64[8] fft(x), fft_type=@, fft_length={8}", "FFT", "IFFT",
+                                       parameters="x = c64[8] parameter(0)\n"),
+    "the other triangle": Pair(SOLVED.format("true", "NO_TRANSPOSE", "true", "false"),
+                               SOLVED.format("false", "NO_TRANSPOSE", "true", "false"), TWO_SQUARES, ("r",)),
+    "a triangle transposed": Pair(SOLVED.format("true", "NO_TRANSPOSE", "true", "false"),
+                                  SOLVED.format("true", "TRANSPOSE", "true", "false"), TWO_SQUARES, ("r",)),
+    "a diagonal taken as ones": Pair(SOLVED.format("true", "NO_TRANSPOSE", "true", "false"),
+                                     SOLVED.format("true", "NO_TRANSPOSE", "true", "true"), TWO_SQUARES, ("r",)),
+    "a system solved from the right": Pair(
+        SOLVED.format("true", "NO_TRANSPOSE", "true", "false"),
+        SOLVED.format("true", "NO_TRANSPOSE", "false", "false"), TWO_SQUARES, ("r",)),
+    "the epsilon of a normalisation": changed(
+        "t = (f32[4,3], f32[3], f32[3]) batch-norm-training(x, s, o), epsilon=@, feature_index=1\n"
+        "ROOT r = f32[4,3] get-tuple-element(t), index=0", "0.001", "0.01", ("t",), NORMED),
+    "the variance in place of the mean": changed(
+        "t = (f32[4,3], f32[3], f32[3]) batch-norm-training(x, s, o), epsilon=0.001, feature_index=1\n"
+        "ROOT r = f32[3] get-tuple-element(t), index=@", "1", "2", parameters=NORMED),
+    "the batch dimension of a product": changed(
+        "ROOT r = f32[3,3,3] dot(x, y), lhs_batch_dims={@}, rhs_batch_dims={0}, lhs_contracting_dims={2}, "
+        "rhs_contracting_dims={1}", "0", "1", parameters=CUBE + "y = f32[3,3,3] parameter(1)\n"),
+    "the layout of a bitcast": changed("c = f32[4,4]{@} copy(x)\nb = f32[4,4]{1,0} bitcast(c)\n"
+                                       "ROOT r = f32[4,4]{1,0} negate(b)", "1,0", "0,1", ("c", "b"), SQUARE),
+    "the dimension of an iota": changed("i = f32[4,4] iota(), iota_dimension=@\nROOT r = f32[4,4] multiply(x, i)", "0",
+                                        "1", ("i",), SQUARE),
+    "the order of a transposition": changed("ROOT r = f32[3,3,3] transpose(x), dimensions={@}", "1,2,0", "2,0,1",
+                                            parameters=CUBE),
+    "the dimension of a broadcast": changed("ROOT r = f32[4,4] broadcast(x), dimensions={@}", "0", "1"),
+    "the dimension of a sum": changed(ZERO + "ROOT r = f32[4] reduce(x, z), dimensions={@}, to_apply=add", "0", "1",
+                                      parameters=SQUARE, computations=ADD),
+    "the dimension of a sort": changed("ROOT r = f32[4,4] sort(x), dimensions={@}, to_apply=lt", "0", "1",
+                                       parameters=SQUARE, computations=below("lt")),
+    "the order of a call's operands": changed(
+        "ROOT r = f32[4] call(@), to_apply=f", "x, y", "y, x", parameters=TWO,
+        computations="f { a = f32[4] parameter(0)\n  b = f32[4] parameter(1)\n  ROOT s = f32[4] subtract(a, b) }\n"),
+    "the bits of a reduced precision": changed("ROOT r = f32[4] reduce-precision(x), exponent_bits=8, mantissa_bits=@",
+                                               "7", "8"),
+    "the end of a clamp": changed("a = s32[] constant(-5)\nb = s32[] constant(@)\nROOT r = s32[4] clamp(a, n, b)",
+                                  "99999", "99998", ("b", "r"), WHOLE),
+    "the last digit of a constant of f64": changed(
+        full("@", "f64") + "ROOT r = f64[4] multiply(x, b)", "0.1", "0.1000000000000001", ("b0", "b", "r"),
+        "x = f64[4] parameter(0)\n"),
+    "the bits of a shift's amount": changed(full("@", "s32") + "a = s32[4] and(k, b)\nROOT r = s32[4] shift-left(n, a)",
+                                            "31", "63", ("b0", "b", "a", "r"), TWO_WHOLE),
+    "f8 of another bias": changed("c = f8e4m3@[4] convert(x)\nROOT r = f32[4] convert(c)", "fn", "fnuz", ("c", "r")),
+    "windows padded on the other side": changed(
+        ZERO + "ROOT r = f32[8] reduce-window(x, z), window={size=3 pad=@}, to_apply=add", "1_1", "2_0",
+        parameters=LONG, computations=ADD),
+    "windows that step from elsewhere": changed(
+        ZERO + "ROOT r = f32[4] reduce-window(x, z), window={size=2 stride=3 pad=@}, to_apply=add", "0_1", "1_0",
+        parameters=ROW, computations=ADD),
+    "a convolution padded on the other side": changed(
+        "ROOT r = f32[1,6,6,3] convolution(x, w), window={size=3x3 pad=@x1_1}, dim_labels=b01f_01io->b01f", "1_1",
+        "0_2", parameters=IMAGE),
+    "a kernel with its dimensions exchanged": changed(
+        "ROOT r = f32[1,6,6,3] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_@io->b01f", "01", "10",
+        parameters=IMAGE),
+    "a scatter into windows that begins elsewhere": changed(
+        "z = f32[] constant(@)\nROOT r = f32[8] select-and-scatter(x, u, z), window={size=2 stride=2}, select=ge, "
+        "scatter=add", "0", "1", ("z", "r"), LONG + "u = f32[4] parameter(1)\n",
+        ADD + below("ge").replace("LT", "GE")),
+    "branches exchanged": changed(
+        "ROOT r = f32[4] conditional(k, x, x), branch_computations={@}", "f, g", "g, f",
+        parameters="x = f32[4] parameter(0)\nk = s32[] parameter(1)\n",
+        computations="f { p = f32[4] parameter(0)\n  ROOT s = f32[4] sine(p) }\n"
+                     "g { p = f32[4] parameter(0)\n  ROOT c = f32[4] cosine(p) }\n"),
+    "the order of the operands in an async computation": called(
+        "s = ((f32[4], f32[4]), f32[4], s32[]) async-start(x, y), calls=f\nROOT r = f32[4] async-done(s), calls=f",
+        "f { a = f32[4] parameter(0)\n  b = f32[4] parameter(1)\n  ROOT t = f32[4] atan2(@) }\n", "a, b", "b, a",
+        ("t",), TWO),
+    "a fusion's last operand": called(
+        "ROOT r = f32[4] fusion(x, y), kind=kLoop, calls=f",
+        "f { a = f32[4] parameter(0)\n  b = f32[4] parameter(1)\n  s = f32[4] add(a, b)\n  t = f32[4] sine(s)\n"
+        "  ROOT m = f32[4] multiply(t, @) }\n", "b", "a", ("m",), TWO),
+    "a stale element of a loop's state": called(CARRY, CARRIED, "j, s, t", "j, x, t", ("r",), TWO),
+    "elements of a loop's state exchanged": called(CARRY, CARRIED, "j, s, t", "j, t, s", ("r",), TWO),
+    "one element of a loop's state twice": called(CARRY, CARRIED, "j, s, t", "j, s, s", ("r",), TWO),
+    "the state that a loop begins with": Pair(CARRY, CARRY.replace("k, x, y", "k, y, x"), TWO, ("a",),
+                                              CARRIED.replace("@", "j, s, t")),
+    "the round that a loop begins with": Pair(CARRY, CARRY.replace("constant(0)", "constant(1)"), TWO, ("k",),
+                                              CARRIED.replace("@", "j, s, t")),
+    "the limit of a loop": Pair(CARRY, CARRY, TWO, ("n",), CARRIED.replace("@", "j, s, t"),
+                                CARRIED.replace("@", "j, s, t").replace("constant(5)", "constant(6)")),
+    "the step of a loop": Pair(CARRY, CARRY, TWO, ("o",), CARRIED.replace("@", "j, s, t"),
+                               CARRIED.replace("@", "j, s, t").replace("constant(1)", "constant(2)")),
+    "a NaN that a reducer of two loses": called(
+        "i = s32[8] iota(), iota_dimension=0\nm = f32[] constant(-inf)\nk = s32[] constant(0)\n"
+        "t = (f32[], s32[]) reduce(x, i, m, k), dimensions={0}, to_apply=f\n"
+        "ROOT r = f32[] get-tuple-element(t), index=0", LARGEST, "a, a", "c, c", ("n", "t"), LONG),
+    "rounded twice on the way to f8": Pair(
+        "ROOT r = f8e4m3fn[4] convert(x)", "h = f16[4] convert(x)\nROOT r = f8e4m3fn[4] convert(h)", named=("h", "r")),
+    "rounded twice on the way to bf16": Pair(
+        "ROOT r = bf16[4] convert(x)", "h = f16[4] convert(x)\nROOT r = bf16[4] convert(h)", named=("h", "r")),
+    "an order of floats by their bits": Pair(
+        "ROOT r = pred[4] compare(x, y), direction=LT, type=TOTALORDER",
+        "a = s32[4] bitcast-convert(x)\nb = s32[4] bitcast-convert(y)\nROOT r = pred[4] compare(a, b), direction=LT",
+        TWO, ("r",)),
+    "an index of u8 taken as s8": Pair(
+        "ROOT r = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}",
+        "j = s8[] bitcast-convert(i)\nROOT r = f32[2] dynamic-slice(x, j), dynamic_slice_sizes={2}",
+        "x = f32[200] parameter(0)\ni = u8[] parameter(1)\n", ("r", "j")),
+    "a sum of many bytes in s16": Pair(
+        "w = s32[400] convert(x)\nz = s32[] constant(0)\nROOT r = s32[] reduce(w, z), dimensions={0}, to_apply=f",
+        "w = s16[400] convert(x)\nz = s16[] constant(0)\nt = s16[] reduce(w, z), dimensions={0}, to_apply=g\n"
+        "ROOT r = s32[] convert(t)", "x = s8[400] parameter(0)\n", ("w", "t", "r"),
+        reducer("f", "add", "s32") + reducer("g", "add", "s16")),
+    "a product of s4 that saturates": Pair(
+        "ROOT r = s4[4] multiply(x, y)",
+        "a = s8[4] convert(x)\nb = s8[4] convert(y)\nc = s8[4] multiply(a, b)\nl = s8[] constant(-8)\n"
+        "h = s8[] constant(7)\nd = s8[4] clamp(l, c, h)\nROOT r = s4[4] convert(d)", TWO.replace("f32", "s4"),
+        ("d", "l", "h", "r")),
 }
