@@ -24,8 +24,11 @@ def with_handed_out(one: HloModule, other: HloModule) -> tuple[HloModule, HloMod
     """Return copies whose results end with what they hand to the host, channel by channel, and that hand out nothing.
 
     The modules themselves are returned where both do not hand out as many values of the same shapes over the same
-    channels, where that happens in loops, branches or calls, or where tokens leave the order of a channel open.
+    channels, where that happens in loops, branches or calls, where tokens leave the order of a channel open, or where a
+    program is partitioned, whose results have shardings.
     """
+    if any(int(module.attributes.get("num_partitions") or 1) > 1 for module in (one, other)):
+        return one, other
     found = [_channels(module) for module in (one, other)]
     if found[0] is None or found[1] is None or not found[0] or _shapes(found[0]) != _shapes(found[1]):
         return one, other
