@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
 from typing import Any
 
-from hlotool.ir import BackendConfig, HloComputation, HloInstruction
+from hlotool.ir import BackendConfig, HloComputation, HloInstruction, lazy_dataclass
 from hlotool.ir.arrays import np
 from hlotool.ops import MIRRORED, OPS, flow_of, source_of
 
@@ -55,7 +54,7 @@ def noted_trip_count(loop: HloInstruction) -> int | None:
     return found if 0 <= found < 1 << 63 else None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Line:
     """factor * counter + offset, where the counter is a place of the loop's state; a constant has no place."""
 

@@ -6,18 +6,18 @@ import gzip
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from hlotool.cli.console import encoded, write_bytes
 from hlotool.cli.whole_files import NOT_REWRITTEN, each_once, write_whole
 from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.ir import lazy_dataclass
 from hlotool.text.input_files import bytes_of, files_of, inputs_of, plain_text, read_stream, uncompressed
 
 _KINDS = {"mlir": "StableHLO text", "bytecode": "StableHLO bytecode", "proto": "a protobuf message"}
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class HloFile:
     """A file that holds HLO or StableHLO text, maybe compressed."""
 

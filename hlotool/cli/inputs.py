@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hlotool.cli.whole_files import note_read
 from hlotool.diagnostics import Diagnostic, HloError, visible
-from hlotool.ir import HloModule, Source
+from hlotool.ir import HloModule, Source, lazy_dataclass
 from hlotool.process import note_progress
 from hlotool.text.input_files import Input, joined, read_inputs
 
@@ -21,7 +21,7 @@ def add_paths(parser: argparse.ArgumentParser, what: str = "modules to read", is
                              "and bytecode, portable artifacts and HloModuleProto are told apart by content")
 
 
-@dataclass
+@lazy_dataclass
 class Loaded:
     """One module's worth of input, or what is wrong with it. The name is for people: `input.filename` is the file's."""
 

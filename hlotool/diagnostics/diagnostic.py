@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
 from hlotool.diagnostics.codes import find_code
 from hlotool.diagnostics.escaping import visible
 from hlotool.diagnostics.wording import agreed
-from hlotool.ir import Position, Source
+from hlotool.ir import Position, Source, lazy_dataclass
 
 
 class Severity(enum.StrEnum):
@@ -19,7 +18,7 @@ class Severity(enum.StrEnum):
     INFO = "info"
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Edit:
     """A replacement of a range of the source by other text."""
 
@@ -28,7 +27,7 @@ class Edit:
     replacement: str
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Fix:
     """A change of the source that removes a fault: one replacement, and those that belong to it elsewhere.
 
@@ -51,7 +50,7 @@ class Fix:
         return (Edit(self.start, self.end, self.replacement), *self.also)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Note:
     """A second place that a diagnostic speaks of, or (without a position) a sentence more."""
 
@@ -63,7 +62,7 @@ class Note:
         _show(self, "message")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Origin:
     """The line of a program that made an instruction, as its metadata or stack frame says; line 0: unknown."""
 
@@ -80,7 +79,7 @@ class Origin:
         return visible(f"{place}{within}" if place else self.op_name)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Diagnostic:
     """A finding: the fault, its place, the rule that it breaks and the remedy.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hlotool.diagnostics.diagnostic import Diagnostic, Severity
-from hlotool.ir import Source
+from hlotool.ir import Source, lazy_dataclass
 
 #: name -> what it is for
 FORMATS: Mapping[str, str] = {
@@ -27,7 +27,7 @@ ALIASES: Mapping[str, str] = {"frames": "full", "jsonl": "json-lines", "jsonline
 LEVELS: Mapping[Severity, str] = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Findings:
     """Findings in order, with all that their forms show of them."""
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from hlotool.ir.gc_pause import no_collection
     from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound, wrong_part
     from hlotool.ir.interning import Interned
+    from hlotool.ir.lazy_dataclasses import lazy_dataclass
     from hlotool.ir.lazy_patterns import deferred
     from hlotool.ir.literals import ELIDED_ADVICE, Literal, may_be_elided
     from hlotool.ir.module import HloComputation, HloInstruction, HloModule, set_html_printer, set_printer
@@ -139,6 +140,7 @@ __all__ = [
     "is_type_word",
     "kind_of",
     "lazily",
+    "lazy_dataclass",
     "line_starts",
     "may_be_elided",
     "mesh_problem",
@@ -168,6 +170,7 @@ __getattr__ = lazily(__name__, {
     "gc_pause": ("no_collection",),
     "integrity": ("Flaw", "flaws", "foreign_operands", "is_sound", "wrong_part"),
     "interning": ("Interned",),
+    "lazy_dataclasses": ("lazy_dataclass",),
     "lazy_patterns": ("deferred",),
     "literals": ("ELIDED_ADVICE", "Literal", "may_be_elided"),
     "module": ("HloComputation", "HloInstruction", "HloModule", "set_html_printer", "set_printer"),

@@ -9,16 +9,16 @@ from __future__ import annotations
 import enum
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from hlotool.ir.interning import Interned
+from hlotool.ir.lazy_dataclasses import lazy_dataclass
 from hlotool.ir.shapes import Shape
 from hlotool.ir.sharding import Sharding
 from hlotool.ir.typed_attributes import TypedAttributes
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class WindowDimension(metaclass=Interned):
     """One dimension of a window, in elements. Source: xla_data.proto, WindowDimension."""
 
@@ -33,14 +33,14 @@ class WindowDimension(metaclass=Interned):
     reversal: bool = False
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Window(metaclass=Interned):
     """`window={size=3x3 stride=2x2 pad=1_1x1_1 lhs_dilate=.. rhs_dilate=.. rhs_reversal=0x1}`."""
 
     dimensions: tuple[WindowDimension, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class ConvolutionDimensions(metaclass=Interned):
     """`dim_labels=b01f_01io->b01f`: the role of each dimension of the two operands and the result.
 
@@ -56,7 +56,7 @@ class ConvolutionDimensions(metaclass=Interned):
         return sum(c.isdigit() for c in self.lhs)
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class PaddingDimension(metaclass=Interned):
     """Padding of one dimension, in elements; low and high may be negative."""
 
@@ -65,14 +65,14 @@ class PaddingDimension(metaclass=Interned):
     interior: int = 0
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Padding(metaclass=Interned):
     """`padding=0_1_0x2_2_1`: low_high_interior for each dimension."""
 
     dimensions: tuple[PaddingDimension, ...]
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class SliceDimension(metaclass=Interned):
     """`[start:limit:stride]`"""
 
@@ -81,7 +81,7 @@ class SliceDimension(metaclass=Interned):
     stride: int = 1
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Aliasing(metaclass=Interned):
     """One entry of an alias table: an output index shares its buffer with a parameter's (operand's) index.
 
@@ -95,7 +95,7 @@ class Aliasing(metaclass=Interned):
     kind: str | None = None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class BufferDonor(metaclass=Interned):
     """One entry of `buffer_donor={ (0, {}) }`."""
 
@@ -103,7 +103,7 @@ class BufferDonor(metaclass=Interned):
     parameter_index: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class EntryLayout(metaclass=Interned):
     """`entry_computation_layout={(f32[2]{0})->f32[2]{0}}`"""
 
@@ -111,7 +111,7 @@ class EntryLayout(metaclass=Interned):
     result: Shape
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Domain(metaclass=Interned):
     """`domain={kind="sharding", entry={...}, exit={...}}`; the two sides are shardings."""
 
@@ -120,7 +120,7 @@ class Domain(metaclass=Interned):
     exit: Sharding
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class ResultAccuracy(metaclass=Interned):
     """`result_accuracy={tolerance={atol=..,rtol=..,ulps=..}}` or `{mode=highest}`."""
 
@@ -130,7 +130,7 @@ class ResultAccuracy(metaclass=Interned):
     ulps: int = 0
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class OperandSparsity(metaclass=Interned):
     """`{sparsity=1x4 dimension=0 stride=1 idx=2}`: of each block of 4 elements along a dimension one is stored.
 
@@ -144,7 +144,7 @@ class OperandSparsity(metaclass=Interned):
     index_operand: int = 0
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Sparsity(metaclass=Interned):
     """`sparsity_config={lhs={...} rhs={...}}` of a convolution; None for a dense operand."""
 
@@ -152,7 +152,7 @@ class Sparsity(metaclass=Interned):
     rhs: OperandSparsity | None = None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class FrontendAttributes(metaclass=Interned):
     """`frontend_attributes={key="text",other={blob}}`; a value keeps its quotes or braces as written."""
 
@@ -166,7 +166,7 @@ class FrontendAttributes(metaclass=Interned):
         return default
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class BackendConfig(metaclass=Interned):
     """`backend_config=`: JSON with its braces (quoted=False), or the unescaped contents of a string."""
 
@@ -181,7 +181,7 @@ class BackendConfig(metaclass=Interned):
         return json.loads(self.text)
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Statistics(metaclass=Interned):
     """`statistics={visualizing_index=1,name=3.5}`; numbers as written."""
 
@@ -189,7 +189,7 @@ class Statistics(metaclass=Interned):
     entries: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Raw(metaclass=Interned):
     """A value kept as its text: of an attribute that nobody knows, or one with no meaning to compilers."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from hlotool.ir.arrays import np
+from hlotool.ir.lazy_dataclasses import lazy_dataclass
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -19,7 +19,7 @@ Family = Literal["pred", "signed", "unsigned", "float", "complex", "real"]
 Specials = Literal["ieee", "one", "no minus zero", "no sign", "none"]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class DType:
     """One array element type of HLO.
 

@@ -12,7 +12,7 @@ T = TypeVar("T", bound=type)
 
 
 class Interned(type):
-    """Metaclass of frozen dataclasses whose equal instances are the same object.
+    """Metaclass of frozen dataclasses (of lazy_dataclasses.py) whose equal instances are the same object.
 
     The fields must be hashable. Construction runs once for each distinct set of fields, and raises TypeError for one
     that is not of its type.
@@ -44,14 +44,6 @@ class Interned(type):
         # Numbers inside of tuples are equal whatever their types; they are looked at before there is one of them.
         right = well_typed(cls, key)
         return cls(*right) if right is not key else cls._instances.setdefault(whole_key, super().__call__(*key))
-
-    @property
-    def __signature__(cls) -> Any:
-        """The signature of the class's own constructor, for `help` and `inspect.signature`."""
-        import inspect
-
-        own = inspect.signature(cls.__init__)  # type: ignore[misc]
-        return own.replace(parameters=list(own.parameters.values())[1:], return_annotation=cls)
 
 
 def _call(value: Any) -> tuple[Any, ...]:

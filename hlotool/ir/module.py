@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hlotool.ir.attributes import NO_ATTRIBUTES, Attributes, Metadata
+from hlotool.ir.lazy_dataclasses import lazy_dataclass
 from hlotool.ir.literals import Literal
 from hlotool.ir.shapes import Shape
 from hlotool.ir.source import Position, Source
@@ -132,7 +133,7 @@ class HloComputation:
         return f"<computation {self.name}, {len(self.instructions)} instructions>"
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@lazy_dataclass(slots=True, eq=False, repr=False)
 class HloModule:
     """A module. `computations` stand in the order of the text; `entry` is one of them."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from hlotool.ir.dtypes import DTYPES, DType
 from hlotool.ir.interning import Interned
+from hlotool.ir.lazy_dataclasses import lazy_dataclass
 
 #: size of a dimension without a bound (`?` in text)
 UNBOUNDED = -1
@@ -17,7 +18,7 @@ UNBOUNDED = -1
 COMBINE = -(2**63)
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class SplitConfig(metaclass=Interned):
     """A dimension that is split over several memories: `SC(dimension:indices)`."""
 
@@ -25,7 +26,7 @@ class SplitConfig(metaclass=Interned):
     indices: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Layout(metaclass=Interned):
     """The order of an array in memory, as the text form has it. Source: xla_data.proto, LayoutProto."""
 
@@ -92,7 +93,7 @@ _Bools: TypeAlias = tuple[bool, ...]
 Leaf: TypeAlias = "tuple[tuple[int, ...], Shape]"
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Shape(metaclass=Interned):
     """The shape of a value: an array, a tuple of shapes, a token, an opaque value or a buffer.
 

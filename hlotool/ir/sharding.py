@@ -6,10 +6,10 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hlotool.ir.arrays import np
 from hlotool.ir.interning import Interned
+from hlotool.ir.lazy_dataclasses import lazy_dataclass
 
 #: devices that are written out one by one; `[1000000000]` of them is a few characters in a text
 MOST_DEVICES = 1 << 20
@@ -19,7 +19,7 @@ class UnlistedDevicesError(ValueError):
     """A list of devices was asked for that is none: of more than MOST_DEVICES, or of a mesh that fits nothing."""
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class IotaTile(metaclass=Interned):
     """`[dims]<=[reshape]T(permutation)`: the device numbers 0..n-1 reshaped, transposed, and cut to `dims`.
 
@@ -54,7 +54,7 @@ def require_listable(count: int) -> None:
         raise UnlistedDevicesError(f"{count} devices are not listed one by one: {MOST_DEVICES} are the most")
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Mesh(metaclass=Interned):
     """`mesh['x'=2,'y'=4]`, with `device_ids=(...)` (row-major) or an iota where they are not 0..n-1.
 
@@ -66,7 +66,7 @@ class Mesh(metaclass=Interned):
     maximal_device: int | None = None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class AxisRef(metaclass=Interned):
     """A mesh axis, or the part of one: `'b':(2)2` has pre_size 2 and size 2."""
 
@@ -75,7 +75,7 @@ class AxisRef(metaclass=Interned):
     size: int | None = None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class DimSharding(metaclass=Interned):
     """The axes that one dimension is split over; open (`?`) dimensions may be split further."""
 
@@ -84,7 +84,7 @@ class DimSharding(metaclass=Interned):
     priority: int | None = None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Sharding(metaclass=Interned):
     """The distribution of a value over devices.
 
@@ -118,7 +118,7 @@ class Sharding(metaclass=Interned):
     unreduced_kind: str | None = None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class ReplicaGroups(metaclass=Interned):
     """`replica_groups=`: a list of groups (V1), an iota (V2), or mesh axes (V3)."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from dataclasses import dataclass
 from typing import Any
 
+from hlotool.ir.lazy_dataclasses import lazy_dataclass
 
-@dataclass(frozen=True, slots=True)
+
+@lazy_dataclass(frozen=True, slots=True)
 class Span:
     """A half-open range of character offsets in a Source."""
 
@@ -16,7 +17,7 @@ class Span:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Position:
     """Line and column, both counted from 1; columns count characters."""
 

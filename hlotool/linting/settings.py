@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatch
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from hlotool.diagnostics import Diagnostic, Severity
-from hlotool.ir import deferred
+from hlotool.ir import deferred, lazy_dataclass
 
 if TYPE_CHECKING:
     from hlotool.passes.lints import Rule
@@ -25,7 +25,7 @@ _UNUSABLE = deferred(lambda: r"[PRXEC]\d+")
 _CODE_START = deferred(lambda: r"[A-Z]+\d*")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Override:
     """Settings of some files: those whose path or name fits a pattern, or whose dump is of one of the stages."""
 
@@ -34,7 +34,7 @@ class Override:
     stages: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be configured; a name here is the key of the configuration file, hyphens as underscores."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hlotool.diagnostics import Diagnostic, Fix, Severity, at
 from hlotool.grammars import beginning, terminal
-from hlotool.ir import Source, deferred
+from hlotool.ir import Source, deferred, lazy_dataclass
 from hlotool.linting.codes import BAD_SUPPRESSION, NO_REASON, UNUSED_SUPPRESSION
 from hlotool.linting.settings import Settings, selector_fits
 from hlotool.passes.lints import RULES
@@ -28,7 +28,7 @@ _ORDER = deferred(lambda: r"(?P<verb>[\w\-]++)\s*+=\s*+(?P<codes>[\w.\-]++(?:\s*
                     r"(?:\s++reason\s*+=\s*+(?P<reason>\S.*+))?", re.S)
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class _Suppression:
     start: int
     end: int

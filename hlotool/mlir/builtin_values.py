@@ -10,20 +10,19 @@ angle brackets where it was not taken apart; `TextType` and `TextAttribute` are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hlotool.ir.interning import Interned
+from hlotool.ir import Interned, lazy_dataclass
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class Bracketed(metaclass=Interned):
     """Text between the angle brackets of a dialect's type or attribute that nobody has taken apart."""
 
     text: str
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class IntegerType(metaclass=Interned):
     """`i32`, `si8`, `ui4`; signedness is "", "s" or "u"."""
 
@@ -31,31 +30,31 @@ class IntegerType(metaclass=Interned):
     signedness: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class IndexType(metaclass=Interned):
     """`index`."""
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class NoneType(metaclass=Interned):
     """`none`."""
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class FloatType(metaclass=Interned):
     """A float by its spelling in MLIR: `f32`, `bf16`, `f8E4M3FN`."""
 
     name: str
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class ComplexType(metaclass=Interned):
     """`complex<f32>`."""
 
     element: AnyType
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class TensorType(metaclass=Interned):
     """`tensor<2x?xf32, encoding>`: a dimension that is open is None, and so is the shape of `tensor<*xf32>`."""
 
@@ -64,7 +63,7 @@ class TensorType(metaclass=Interned):
     encoding: AnyAttribute | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class VectorType(metaclass=Interned):
     """`vector<2x[4]xf32>`; `scalable` has a truth for each dimension, or is empty where none is."""
 
@@ -73,7 +72,7 @@ class VectorType(metaclass=Interned):
     scalable: tuple[bool, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class MemRefType(metaclass=Interned):
     """`memref<2x?xf32, layout, memory space>`; the shape of `memref<*xf32>` is None."""
 
@@ -83,14 +82,14 @@ class MemRefType(metaclass=Interned):
     memory_space: AnyAttribute | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class TupleType(metaclass=Interned):
     """`tuple<f32, i32>`."""
 
     members: tuple[AnyType, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class FunctionType(metaclass=Interned):
     """`(f32) -> i32`."""
 
@@ -98,7 +97,7 @@ class FunctionType(metaclass=Interned):
     results: tuple[AnyType, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class DialectType(metaclass=Interned):
     """`!stablehlo.token`, `!vhlo.tensor_v1<...>`; see the file's docstring for parameters."""
 
@@ -107,7 +106,7 @@ class DialectType(metaclass=Interned):
     parameters: tuple[tuple[str, Any], ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class TextType(metaclass=Interned):
     """A builtin type as its text."""
 
@@ -118,12 +117,12 @@ AnyType: TypeAlias = (IntegerType | IndexType | NoneType | FloatType | ComplexTy
                       | MemRefType | TupleType | FunctionType | DialectType | TextType)
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class UnitAttribute(metaclass=Interned):
     """`unit`."""
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class IntegerAttribute(metaclass=Interned):
     """`5 : i32`; `true` is 1 of type i1.
 
@@ -134,7 +133,7 @@ class IntegerAttribute(metaclass=Interned):
     type: AnyType
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class FloatAttribute(metaclass=Interned):
     """`1.5 : f32`, as the bits of the type."""
 
@@ -142,7 +141,7 @@ class FloatAttribute(metaclass=Interned):
     type: FloatType
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class StringAttribute(metaclass=Interned):
     """`"text"`, or `"text" : type`."""
 
@@ -150,35 +149,35 @@ class StringAttribute(metaclass=Interned):
     type: AnyType | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class SymbolAttribute(metaclass=Interned):
     """`@root::@nested`: the names without their signs."""
 
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class TypeAttribute(metaclass=Interned):
     """A type as an attribute."""
 
     type: AnyType
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class ArrayAttribute(metaclass=Interned):
     """`[1 : i64, "two"]`."""
 
     members: tuple[AnyAttribute, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class DictionaryAttribute(metaclass=Interned):
     """`{name = value}`, sorted by name."""
 
     entries: tuple[tuple[str, AnyAttribute], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class DenseArrayAttribute(metaclass=Interned):
     """`array<i64: 1, 2>`: integers, or the bits of floats."""
 
@@ -186,7 +185,7 @@ class DenseArrayAttribute(metaclass=Interned):
     values: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class DenseAttribute(metaclass=Interned):
     """`dense<[1.0, 2.0]> : tensor<2xf32>`: the elements' bytes, or those of one element where all are equal.
 
@@ -198,7 +197,7 @@ class DenseAttribute(metaclass=Interned):
     data: bytes
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class DenseStringsAttribute(metaclass=Interned):
     """`dense<["a", "b"]> : tensor<2x!type>`; one string where all are equal."""
 
@@ -206,7 +205,7 @@ class DenseStringsAttribute(metaclass=Interned):
     texts: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class DenseResourceAttribute(metaclass=Interned):
     """`dense_resource<key> : tensor<2xf32>`: elements kept beside the program, with their alignment where known."""
 
@@ -216,7 +215,7 @@ class DenseResourceAttribute(metaclass=Interned):
     alignment: int = 1
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class SparseAttribute(metaclass=Interned):
     """`sparse<indices, values> : tensor<4xf32>`."""
 
@@ -225,7 +224,7 @@ class SparseAttribute(metaclass=Interned):
     values: DenseAttribute | DenseStringsAttribute
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class DialectAttribute(metaclass=Interned):
     """`#stablehlo.dot<...>`, `#stablehlo<precision HIGH>`; see the file's docstring for parameters."""
 
@@ -234,19 +233,22 @@ class DialectAttribute(metaclass=Interned):
     parameters: tuple[tuple[str, Any], ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class TextAttribute(metaclass=Interned):
     """A builtin attribute as its text."""
 
     text: str
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class UnknownLocation(metaclass=Interned):
     """`loc(unknown)`."""
 
 
-@dataclass(frozen=True, eq=False)
+UNKNOWN = UnknownLocation()
+
+
+@lazy_dataclass(frozen=True, eq=False)
 class FileLocation(metaclass=Interned):
     """`loc("file":1:2)`, or `loc("file":1:2 to 3:4)` where the end is given."""
 
@@ -267,7 +269,7 @@ class NameLocation:
     __match_args__ = ("name", "place")
     __slots__ = ("_hash", "name", "place")
 
-    def __init__(self, name: str, place: AnyAttribute = UnknownLocation()) -> None:
+    def __init__(self, name: str, place: AnyAttribute = UNKNOWN) -> None:
         self.name = name
         self.place = place
         self._hash = hash((name, place))
@@ -289,7 +291,7 @@ class NameLocation:
         return f"NameLocation({self.name!r}, {self.place!r})"
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class CallLocation(metaclass=Interned):
     """`loc(callsite(callee at caller))`."""
 
@@ -297,7 +299,7 @@ class CallLocation(metaclass=Interned):
     caller: AnyAttribute
 
 
-@dataclass(frozen=True, eq=False)
+@lazy_dataclass(frozen=True, eq=False)
 class FusedLocation(metaclass=Interned):
     """`loc(fused<metadata>[a, b])`."""
 
@@ -316,7 +318,6 @@ TYPES = AnyType.__args__
 LOCATIONS = Location.__args__
 ATTRIBUTES = AnyAttribute.__args__
 
-UNKNOWN = UnknownLocation()
 UNIT = UnitAttribute()
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from hlotool.ir import KINDS, Attributes, HloComputation, HloInstruction, Shape
+from hlotool.ir import KINDS, Attributes, HloComputation, HloInstruction, Shape, lazy_dataclass
 from hlotool.ir.arrays import np
 from hlotool.ops.called import parameter_shapes
 from hlotool.ops.costs import begun, is_free, runs
@@ -96,7 +96,7 @@ def _emit_start(e: Emitter, instruction: HloInstruction, operands: Sequence[Valu
     return _bound(e, run, len(calls.parameters()), operands, instruction.operands, instruction.shape)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Pending:
     """The operation that an asynchronous one will write once all of its operands are bound."""
 
@@ -187,7 +187,7 @@ def async_start(*operands: Any, calls: Callee, async_execution_thread: str = "ma
     return _advanced(calls, operands, shape)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class _Deferred:
     """An operation that waits for operands: `run(shape, *operands)` once there are `arity` of them."""
 

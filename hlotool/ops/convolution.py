@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hlotool.ir import (
@@ -16,6 +15,7 @@ from hlotool.ir import (
     Sparsity,
     Window,
     WindowDimension,
+    lazy_dataclass,
 )
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import window_maps
@@ -41,7 +41,7 @@ Ints = tuple[int, ...]
 GRADIENTS = ("dgrad", "wgrad")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Roles:
     """Where one array's dimensions stand: its two named ones and the spatial ones in order."""
 

@@ -11,13 +11,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from hlotool.ir import HloComputation, HloInstruction, Shape
+from hlotool.ir import HloComputation, HloInstruction, Shape, lazy_dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Cost:
     """The cost of one execution."""
 

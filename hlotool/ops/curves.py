@@ -5,9 +5,9 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from hlotool.ir import lazy_dataclass
 from hlotool.ops import inverses
 from hlotool.ops.inverses import Undo
 
@@ -37,7 +37,7 @@ class Sign(enum.IntEnum):
     POSITIVE = 3
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Curve:
     """Facts about a function of numbers."""
 

@@ -16,9 +16,8 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from hlotool.ir import HloComputation, HloInstruction
+from hlotool.ir import HloComputation, HloInstruction, lazy_dataclass
 from hlotool.ops.table import OPS
 
 
@@ -104,7 +103,7 @@ class Step(enum.Enum):
     DONE = "done"
 
 
-@dataclass(frozen=True)
+@lazy_dataclass(frozen=True)
 class Flow:
     """How values flow through one operation; what follows from its fields is computed once, as rules ask it often."""
 

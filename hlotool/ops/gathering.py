@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape
+from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape, lazy_dataclass
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import index_maps
 from hlotool.ops.agreement import scattered
@@ -178,7 +177,7 @@ def _lift_gather(r: Reader) -> HloInstruction:
     return r.add("gather", r.shape(), r.operands(), attributes)
 
 
-@dataclass
+@lazy_dataclass
 class _Gathering:
     """Dimension numbers that gather and scatter share, and the shapes that fit them."""
 

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
+
+from hlotool.ir import lazy_dataclass
 
 #: a condition on whole numbers, as a term; "true" and "false" are known
 Condition: TypeAlias = str
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class WholeNumber:
     """A whole number as a term; equal terms are equal numbers."""
 
@@ -107,7 +109,7 @@ def negated(condition: Condition) -> Condition:
 # Elements
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Read:
     """An element of an operand; `kind` is its element type, "" the one that is being asked about."""
 
@@ -116,21 +118,21 @@ class Read:
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Scalar:
     """A constant, as HLO writes it."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Count:
     """An index as an element, of an iota."""
 
     place: WholeNumber
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Selected:
     """One of two elements, by a condition on indices."""
 
@@ -139,7 +141,7 @@ class Selected:
     no: Element
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Mapped:
     """An elementwise operation on elements."""
 
@@ -148,7 +150,7 @@ class Mapped:
     attributes: tuple[tuple[str, Any], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Folded:
     """Elements for all indices below some sizes, folded by an operation into a start, in an order that is open."""
 
@@ -164,7 +166,7 @@ Element: TypeAlias = "Read | Scalar | Count | Selected | Mapped | Folded | Whole
 Places: TypeAlias = tuple[WholeNumber, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Sized:
     """An array: its sizes, what its elements are, and the conditions under which its operations are valid."""
 

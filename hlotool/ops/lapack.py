@@ -11,10 +11,9 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hlotool.ir import HloInstruction, Shape
+from hlotool.ir import HloInstruction, Shape, lazy_dataclass
 from hlotool.ir.arrays import Array, np
 from hlotool.ops.long_loops import in_time
 from hlotool.ops.values import EvaluationError
@@ -40,7 +39,7 @@ class LapackError(enum.Enum):
     OF_RESULTS = "results"
 
 
-@dataclass(frozen=True)
+@lazy_dataclass(frozen=True)
 class LapackRoutine:
     """A routine as it is declared here."""
 

@@ -11,10 +11,10 @@ import functools
 import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn, Protocol
 
-from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Literal, Shape
+from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Literal, Shape, lazy_dataclass
 from hlotool.ops.table import OPS
 
 #: an SSA value; the value of a tuple is a Python tuple of values, nested as the shape is
@@ -183,7 +183,7 @@ Emit = Callable[[Emitter, HloInstruction, Sequence[Value]], Value]
 Lift = Callable[[Reader], HloInstruction]
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Lowering:
     """Both directions. `names` are the MLIR operations ("stablehlo.add") that `lift` reads back.
 

@@ -20,10 +20,9 @@ import functools
 import itertools
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-from hlotool.ir import DTYPES, DType, dtype_of_numpy
+from hlotool.ir import DTYPES, DType, dtype_of_numpy, lazy_dataclass
 from hlotool.ir.arrays import Array, np
 from hlotool.ops.table import OPS
 
@@ -35,7 +34,7 @@ ORDERLESS = ("nan", "infinite", "zeros", "limits")
 FLOAT_EDGES = ("nan", "infinite", "zeros", "denormal", "extreme")
 
 
-@dataclass(frozen=True)
+@lazy_dataclass(frozen=True)
 class Drawn:
     """A value of the program: its name, and what is known of it."""
 

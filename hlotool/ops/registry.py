@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
-from hlotool.ir import KINDS, DType, HloInstruction, Kind, Shape
+from hlotool.ir import KINDS, DType, HloInstruction, Kind, Shape, lazy_dataclass
 from hlotool.ops import table
 from hlotool.ops.agreement import Agreement, Place, alike
 from hlotool.ops.costs import Cost, CostRule, Inner, each_element, each_function, moves
@@ -67,7 +67,7 @@ class _Required:
 REQUIRED: Any = _Required()
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Attribute:
     """An attribute of an operation: its name in HLO text, the kind that the name announces, its default.
 
@@ -84,7 +84,7 @@ class Attribute:
         return self.default is REQUIRED
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Leading:
     """How a function does the same to each part of arrays with one more dimension in front: with other attributes."""
 
@@ -101,7 +101,7 @@ class Leading:
         return {n: (0, *dims) if n in self.led else dims for n, dims in up.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Op:
     """Everything that the product knows about one opcode.
 

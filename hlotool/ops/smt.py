@@ -9,16 +9,16 @@ Source: XLA Operation Semantics, by operation; SMT-LIB 2.7, theories FloatingPoi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
-from hlotool.ir import DType
+from hlotool.ir import DType, lazy_dataclass
 
 #: the real numbers, which no array has: what an operation means before it rounds
 REAL = DType("real", "real", 0, "", "", 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Applied:
     """An operation with its types: that of the first operand, and that of the result."""
 

@@ -16,11 +16,11 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, reason_of
+from hlotool.ir import lazy_dataclass
 
 #: bytes that a file of ours may have
 MOST_BYTES = 1 << 30
@@ -32,7 +32,7 @@ _SAFE = os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class OwnFiles:
     """Files in the folder `path` and its subfolders, named by paths from there (`inputs/part-1`).
 

@@ -20,10 +20,11 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FrameType
 
 from hlotool.diagnostics import Diagnostic
+from hlotool.ir import lazy_dataclass
 from hlotool.process.codes import ENDED, TIME
 from hlotool.process.work_clock import run_by_threads, waited_by_all
 from hlotool.process.worker import die_with_parent
@@ -94,7 +95,7 @@ def supervised(work: Callable[[], int], seconds: float | None, tell: Callable[[D
     return _WaitingProcess(worker, reading, seconds, tell, stalled).exit_code(before)
 
 
-@dataclass
+@lazy_dataclass
 class _WaitingProcess:
     """The process that waits."""
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule
+from hlotool.ir import HloComputation, HloInstruction, HloModule, lazy_dataclass
 
 #: instructions in operands and computations in attributes, inside of each other
 MOST_NESTED = 100
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class PendingCall:
     """An attribute that names computations before they are defined."""
 
@@ -21,7 +21,7 @@ class PendingCall:
     is_many: bool
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class Definitions:
     """Definitions of a text outside of single bodies."""
 

@@ -11,13 +11,12 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from hlotool.diagnostics import Diagnostic, HloError, define, nearest, reason_of
 from hlotool.grammars import terminal
-from hlotool.ir import Source, deferred
+from hlotool.ir import Source, deferred, lazy_dataclass
 from hlotool.text.folder_files import files_below, files_fitting, found_in, open_regular
 from hlotool.text.named_files import open_input
 from hlotool.text.tokens import ANY_COMMENT, MODULE_WORD
@@ -55,7 +54,7 @@ _MLIR = deferred(lambda: r"^[ \t]*+(?:(?:\"?builtin\.)?module|(?:func\.)?func)\b
                    r"|(?<![/\w])(?<!=[\"'])\bstablehlo\.\w|#loc\d*+ = loc", re.M)
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Input:
     """One module's worth of input. `kind` is hlo or mlir (in `source`), bytecode or proto (in `data`)."""
 

@@ -7,17 +7,16 @@ Source: the history of XLA's printer and parser (2017 to 2026).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, Severity, define
-from hlotool.ir import HloInstruction, HloModule, Shape
+from hlotool.ir import HloInstruction, HloModule, Shape, lazy_dataclass
 
 GENERATION = define("P090", "other-generation", "a form of another time than today's printer: read as what it was",
                     "xla/hlo/parser and its history")
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Old:
     """A form of other times: when it was in use, and its replacement."""
 

@@ -18,11 +18,11 @@ are the grammars' own terminals here.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hlotool.grammars import pattern, plain, terminal
-from hlotool.ir import DTYPES, KINDS, deferred
+from hlotool.ir import DTYPES, KINDS, deferred, lazy_dataclass
 from hlotool.text.syntax_errors import (
     BAD_ATTRIBUTE,
     BAD_STATEMENT,
@@ -80,7 +80,7 @@ _DEVICE_IDS = deferred(lambda: terminal("sharding", "_DEVICE_IDS"))
 _DEEPEST = 1000
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class CutAttribute:
     """One attribute of a statement, uninterpreted, with its place in the source."""
 
@@ -90,7 +90,7 @@ class CutAttribute:
     value_start: int
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class Cut:
     """The pieces of one instruction, with their places in the source."""
 
@@ -381,7 +381,7 @@ def _value_end(text: str, at: int, name: str, is_inside: bool) -> int:
     return at
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class CutOperand:
     """One operand: its shape text, name (or nested instruction), and place in the source."""
 

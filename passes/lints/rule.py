@@ -26,11 +26,11 @@ import enum
 import inspect
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hlotool.diagnostics import Fix, Note, Severity, define
-from hlotool.ir import HloComputation, HloInstruction
+from hlotool.ir import HloComputation, HloInstruction, lazy_dataclass
 
 
 class Scope(enum.Enum):
@@ -48,7 +48,7 @@ class Fixability(enum.StrEnum):
     UNSAFE = "unsafe"
 
 
-@dataclass(slots=True)
+@lazy_dataclass(slots=True)
 class Finding:
     """A rule's finding: its instruction or computation (None: the module), and the sentence about it.
 
@@ -66,7 +66,7 @@ class Finding:
     severity: Severity | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@lazy_dataclass(frozen=True, slots=True)
 class Rule:
     """One rule. `check` takes the view of a module, and the instruction or computation where its scope is one."""
 
