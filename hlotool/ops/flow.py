@@ -255,7 +255,8 @@ def flow_of_opcode(opcode: str) -> Flow:
 
 def flow_of(instruction: HloInstruction) -> Flow:
     """Return the flow of an instruction's operation."""
-    return flow_of_opcode(instruction.opcode)
+    record = OPS.get(instruction.opcode)  # as flow_of_opcode: rules ask this of every instruction
+    return UNKNOWN if record is None else record.flow
 
 
 def operand_for(call: HloInstruction, which: int, number: int) -> int | None:
@@ -303,7 +304,12 @@ def is_a(instruction: HloInstruction, flag: str) -> bool:
 
 def acts(instruction: HloInstruction) -> bool:
     """Return True if others than the users of its result may notice the instruction, called computations aside."""
-    return flow_of(instruction).acts or bool(instruction.attributes.get("custom_call_has_side_effect"))
+    return flow_of(instruction).acts or _says_so(instruction)
+
+
+def _says_so(instruction: HloInstruction) -> bool:
+    """Return True if an attribute says that the instruction acts."""
+    return bool(instruction.attributes) and bool(instruction.attributes.get("custom_call_has_side_effect"))
 
 
 def gives_to_host(instruction: HloInstruction) -> bool:
@@ -320,7 +326,8 @@ def is_tied(instruction: HloInstruction) -> bool:
     It acts, asks for its device, is part of an exchange between devices or of an asynchronous operation, keeps others
     in order, or is part of a signature. Called computations are not looked into.
     """
-    return flow_of(instruction).is_tied or instruction.opcode == "parameter" or acts(instruction)
+    flow = flow_of(instruction)
+    return flow.is_tied or instruction.opcode == "parameter" or flow.acts or _says_so(instruction)
 
 
 class Effects:

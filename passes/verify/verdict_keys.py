@@ -59,10 +59,13 @@ class Signatures:
             return 0
         known = self.numbers.get(id(attributes))
         if known is None:
-            found = [(name, *((None, True) if name in _UNSEEN else self._of_value(name, value)))
-                     for name, value in attributes.items()]
-            key = tuple([(name, key) for name, key, _ in found])
-            known = self.numbers[id(attributes)] = self._number(key, all(is_general for *_, is_general in found))
+            keys: list[tuple[str, Hashable]] = []
+            is_general = True
+            for name, value in attributes.items():
+                key, holds = (None, True) if name in _UNSEEN else self._of_value(name, value)
+                keys.append((name, key))
+                is_general = is_general and holds
+            known = self.numbers[id(attributes)] = self._number(tuple(keys), is_general)
         return known
 
     def _number(self, key: Hashable, is_general: bool) -> int:
