@@ -23,6 +23,7 @@ from hlotool.cli import main
 from hlotool.cli.commands import COMMANDS
 from hlotool.cli.parsers import parser_of
 from hlotool.cli.reference_pages import reference_pages
+from hlotool.passes.lints import RULES, Fixability
 
 ROOT = pathlib.Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -192,6 +193,13 @@ def test_the_manual_as_a_site(tmp_path):
                    if not (path.parent / link).exists()]
     assert not broken
     assert (tmp_path / "reference" / "dot.html").exists() and (tmp_path / "reference" / "W111.html").exists()
+
+
+def test_the_manual_counts_the_lint_rules():
+    text = (ROOT / "hlotool" / "docs" / "checking.md").read_text("utf-8")
+    assert f"{len(RULES)} rules in seven" in text
+    assert f"{sum(rule.default_on for rule in RULES.values())} of them on by default" in text
+    assert f"({sum(rule.fixability is Fixability.SAFE for rule in RULES.values())} rules have one)" in text
 
 
 if __name__ == "__main__":
