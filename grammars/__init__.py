@@ -24,9 +24,21 @@ from hlotool.grammars.notation import (
     strings_in,
     strings_of,
 )
-from hlotool.grammars.patterns import FLAGS, Alternative, Group, beginning, forms, forms_of, pattern, plain, terminal
+from hlotool.grammars.patterns import (
+    BYTECODE_MAGIC,
+    FLAGS,
+    Alternative,
+    Group,
+    beginning,
+    forms,
+    forms_of,
+    pattern,
+    plain,
+    terminal,
+)
 
 __all__ = [
+    "BYTECODE_MAGIC",
     "FLAGS",
     "FOLDER",
     "Alternative",

@@ -32,6 +32,8 @@ from hlotool.grammars.notation import (
     references,
 )
 
+#: the bytes with which MLIR bytecode begins
+BYTECODE_MAGIC = b"ML\xefR"
 #: brackets in a balanced text, inside of each other; each level costs thirty characters of the expression
 _BALANCED_LEVELS = 5
 #: characters of an expression from which on balanced text stands for it where it can

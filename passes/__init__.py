@@ -52,7 +52,7 @@ class _Passes(Mapping[str, Pass]):
 
     def __getitem__(self, name: str) -> Pass:
         if name not in _homes():
-            return _declared_elsewhere(name)
+            return _of_package(name)
         found: Pass = getattr(importlib.import_module(_homes()[name]), name.replace("-", "_"))
         return found
 
@@ -63,36 +63,23 @@ class _Passes(Mapping[str, Pass]):
         return len(_homes())
 
 
+def _of_package(name: str) -> Pass:
+    """Return the pass that a package declares. Raises KeyError if none does, HloError if it cannot be loaded."""
+    from hlotool.diagnostics import declared
+    from hlotool.passes.codes import BAD_PASS
+
+    found: Pass | None = declared(GROUP, name, "pass", BAD_PASS, callable, "no function")
+    if found is None:
+        raise KeyError(name)
+    return found
+
+
 def installed_passes() -> dict[str, str]:
     """Return the names of passes of installed packages, and the packages; none of their code is loaded."""
     from importlib.metadata import entry_points
 
     return {point.name: f"{point.dist.name} {point.dist.version}" if point.dist is not None else point.value
             for point in entry_points(group=GROUP)}
-
-
-def _declared_elsewhere(name: str) -> Pass:
-    """Return the pass that a package declares under a name.
-
-    Raises KeyError if no package does, HloError if the pass cannot be loaded.
-    """
-    from importlib.metadata import entry_points
-
-    from hlotool.diagnostics import Diagnostic, HloError
-    from hlotool.passes.codes import BAD_PASS
-
-    for point in entry_points(group=GROUP, name=name):
-        try:
-            found: Pass = point.load()
-        except Exception as error:  # another package's code may fail in any way
-            problem = f"{point.value} cannot be loaded: {type(error).__name__}: {error}"
-        else:
-            if callable(found):
-                return found
-            problem = f"{point.value} is no function"
-        raise HloError([Diagnostic(BAD_PASS, f"the pass {name!r}: {problem}", filename=f"{GROUP}: {point.name}",
-                                   help="mend the package that declares it")])
-    raise KeyError(name)
 
 
 PASSES: Mapping[str, Pass] = _Passes()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 from hlotool.ir import BackendConfig, HloComputation, HloInstruction, lazy_dataclass
@@ -17,6 +18,8 @@ from hlotool.ops import MIRRORED, OPS, flow_of, source_of
 
 #: iterations and instructions that are evaluated at most
 _MOST_ITERATIONS, _MOST_EVALUATIONS = 1 << 14, 1 << 16
+#: the rounds of a loop that nothing ends
+ENDLESS = math.inf
 #: nested calls, fusions and operands that are followed
 _DEEPEST = 200
 
@@ -33,11 +36,21 @@ def trip_count(loop: HloInstruction) -> int | None:
     noted = noted_trip_count(loop)
     if noted is not None:
         return noted
+    found = _told(loop, _Loop.count)
+    return None if found is None else int(found)
+
+
+def counted_trip_count(loop: HloInstruction) -> float | None:
+    """Return the rounds that a loop's own counter tells, ENDLESS included; nothing is evaluated, NumPy not needed."""
+    return _told(loop, _Loop.counted)
+
+
+def _told(loop: HloInstruction, ask: Callable[[_Loop], float | None]) -> float | None:
     body, condition = loop.attributes.get("body"), loop.attributes.get("condition")
     if not isinstance(body, HloComputation) or not isinstance(condition, HloComputation) or not loop.operands:
         return None
     try:
-        return _Loop(loop, body, condition).count()
+        return ask(_Loop(loop, body, condition))
     except (_UnknownError, ArithmeticError, KeyError, IndexError, ValueError, TypeError, ModuleNotFoundError):
         return None  # a module that is not valid, a value that only a run can tell, or (in a browser) no NumPy
 
@@ -68,11 +81,11 @@ class _Loop:
         self.init = _behind(loop.operands[0])
         self.body, self.condition = body, condition
         self.evaluations = 0
+        self.is_start_evaluated = False
 
-    def count(self) -> int | None:
-        test = _resolved(self.condition.root, {})
-        counted = self._counted(*test)
-        return counted if counted is not None else self._evaluated()
+    def count(self) -> float | None:
+        counted = self.counted(is_start_evaluated=True)
+        return counted if counted is not None and counted != ENDLESS else self._evaluated()
 
     def initial(self, place: int) -> Any:
         """Return the value with which the loop starts, at a place of its state."""
@@ -84,11 +97,18 @@ class _Loop:
         """Return the same as a whole number."""
         if self.init.opcode == "tuple" and (made := _resolved(self.init.operands[place], {})[0]).opcode == "constant":
             return _whole(made)
+        if not self.is_start_evaluated:
+            raise _UnknownError
         return int(self.initial(place))
 
     # A counter that goes in steps.
 
-    def _counted(self, test: HloInstruction, frame: _Frame) -> int | None:
+    def counted(self, *, is_start_evaluated: bool = False) -> float | None:
+        """Return the rounds by the loop's counter, from a constant unless its start may be evaluated; None: unknown."""
+        self.is_start_evaluated = is_start_evaluated
+        test, frame = _resolved(self.condition.root, {})
+        if test.opcode == "constant":
+            return ENDLESS if _is_true(test) else 0
         if test.opcode != "compare" or not test.operands[0].shape.dtype.is_integral:
             return None
         try:
@@ -96,7 +116,9 @@ class _Loop:
             direction = test.attributes["direction"]
             if lhs.place is None:
                 lhs, rhs, direction = rhs, lhs, MIRRORED.get(direction, direction)
-            if lhs.place is None or rhs.place is not None or lhs.factor != 1:
+            if lhs.place is None:
+                return ENDLESS if _holds(lhs.offset, rhs.offset, direction) else 0
+            if rhs.place is not None or lhs.factor != 1:
                 return None
             update = self.line(*_member(self.body.root, lhs.place))
             if update.place != lhs.place or update.factor != 1:
@@ -113,10 +135,10 @@ class _Loop:
         instruction, frame = _resolved(instruction, frame)
         if depth > _DEEPEST:
             raise _UnknownError
-        place = _place(instruction)
+        place = place_read(instruction)
         if place is not None and not frame:
             member, inside = _member(self.body.root, place)
-            if _place(member) == place and not inside:
+            if place_read(member) == place and not inside:
                 return _Line(self.start(place))  # handed on unchanged
             return _Line(0, 1, place)
         if instruction.opcode == "constant" and instruction.shape.dims == ():
@@ -163,7 +185,7 @@ class _Loop:
             raise _UnknownError
         if instruction.opcode == "constant":
             return instruction.literal.array
-        place = _place(instruction)
+        place = place_read(instruction)
         if place is not None and not frame and state is not None:
             return state[place]
         record = OPS.get(instruction.opcode)
@@ -220,7 +242,7 @@ def _taken(value: HloInstruction, member: HloInstruction) -> HloInstruction:
     return HloInstruction(member.name, "get-tuple-element", member.shape, (value,), member.attributes)
 
 
-def _place(instruction: HloInstruction) -> int | None:
+def place_read(instruction: HloInstruction) -> int | None:
     """Return the place of the loop's state that an instruction reads."""
     if instruction.opcode == "get-tuple-element" and instruction.operands[0].opcode == "parameter":
         place: int = instruction.attributes["index"]
@@ -247,7 +269,7 @@ def _places_read(instruction: HloInstruction, frame: _Frame) -> set[int]:
         if key in seen:
             continue
         seen.add(key)
-        place = _place(one)
+        place = place_read(one)
         if place is not None and not inside:
             found.add(place)
         elif one.opcode == "parameter" or len(seen) > _MOST_EVALUATIONS:
@@ -257,19 +279,31 @@ def _places_read(instruction: HloInstruction, frame: _Frame) -> set[int]:
     return found
 
 
-def _steps(start: int, limit: int, direction: str, step: int, numbers: range) -> int | None:
-    """Iterations of `for (i = start; i direction limit; i += step)`; None where i would leave the type's numbers."""
-    holds = {"LT": start < limit, "LE": start <= limit, "GT": start > limit, "GE": start >= limit,
-             "EQ": start == limit, "NE": start != limit}[direction]
-    if not holds:
+def _holds(a: int, b: int, direction: str) -> bool:
+    return {"LT": a < b, "LE": a <= b, "GT": a > b, "GE": a >= b, "EQ": a == b, "NE": a != b}[direction]
+
+
+def _is_true(constant: HloInstruction) -> bool:
+    text = constant.literal.text
+    return text.strip() == "true" if text else bool(constant.literal.array)
+
+
+def _steps(start: int, limit: int, direction: str, step: int, numbers: range) -> float | None:
+    """Iterations of `for (i = start; i direction limit; i += step)`; None where i would leave the type's numbers.
+
+    A counter that goes away from its limit is ENDLESS: only by wrapping around it gets there.
+    """
+    if not _holds(start, limit, direction):
         return 0
     if direction == "EQ":
-        return 1 if step else None
+        return 1 if step else ENDLESS
     if direction == "NE":
         distance = limit - start
-        return distance // step if step and distance % step == 0 and distance // step > 0 else None
-    if not step or (direction in ("LT", "LE")) != (step > 0):
-        return None
+        if not step:
+            return ENDLESS
+        return distance // step if distance % step == 0 and distance // step > 0 else None
+    if (direction in ("LT", "LE")) != (step > 0) or not step:
+        return ENDLESS
     reach = abs(limit - start) + (direction in ("LE", "GE"))
     count = math.ceil(reach / abs(step)) if reach < 1 << 52 else -(-reach // abs(step))
     return count if start + count * step in numbers else None

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from planted_faults import large
 
 import hlotool
-from hlotool.blame.nonfinite import FOLDS
+from hlotool.blame.reference_run import FOLDS
 from hlotool.execution import Program, evaluate_program
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.numerics import Known, judge

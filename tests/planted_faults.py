@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hlotool.blame.nonfinite import FOLDS
+from hlotool.blame.reference_run import FOLDS
 from hlotool.execution import Moment, Program, arguments_for, evaluate_program
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.numerics import Known, judge

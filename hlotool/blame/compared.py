@@ -10,9 +10,9 @@ from typing import Any, ParamSpec
 
 from hlotool.blame.finding_reports import at_place, blame_diagnostic, pair_diagnostic
 from hlotool.blame.module_pair import blame_pair
-from hlotool.blame.nonfinite import FOLDS
 from hlotool.blame.partitioned_cause import blame_parts, parts_diagnostic
 from hlotool.blame.places import InstructionPlace, result_maker
+from hlotool.blame.reference_run import FOLDS
 from hlotool.blame.refused_instruction import refused_instruction
 from hlotool.blame.stored_values import blame, compare_stored, stored_trace
 from hlotool.blame.wrong_instruction import Blame

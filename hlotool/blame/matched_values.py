@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.blame.nonfinite import FOLDS
 from hlotool.blame.parts_run import PartsRun
+from hlotool.blame.reference_run import FOLDS
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.distributed import partition_between
 from hlotool.execution import UNSUPPORTED, Moment, Program, evaluate_program, require_one_signature, run_limit

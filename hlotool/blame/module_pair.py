@@ -18,10 +18,9 @@ from hlotool.blame.corrected_run import CorrectedRun, Expected, Suspect, guilty,
 from hlotool.blame.edit_search import EditSearch, EditSearchResult
 from hlotool.blame.fresh_sets import FreshSet, fresh_sets
 from hlotool.blame.inside_folds import guilty_inside
-from hlotool.blame.nonfinite import FOLDS
 from hlotool.blame.operand_values import OperandValues, operand_values
 from hlotool.blame.places import InstructionPlace, result_maker
-from hlotool.blame.reference_run import UNKNOWN, ReferenceRun, Site, Time, leaf_pairs, path_to, site_of, time_of
+from hlotool.blame.reference_run import FOLDS, UNKNOWN, ReferenceRun, Site, Time, leaf_pairs, path_to, site_of, time_of
 from hlotool.blame.reference_values import Rows
 from hlotool.blame.small_edits import mended_module
 from hlotool.blame.structural_partners import StructuralPartners, structural_partners

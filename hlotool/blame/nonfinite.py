@@ -25,10 +25,11 @@ from typing import Any, Literal, TypeAlias
 
 from hlotool.blame.places import InstructionPlace, require_partitioned
 from hlotool.blame.reasons import Reason, reason
+from hlotool.blame.reference_run import FOLDS, site_of
 from hlotool.blame.reference_values import ReferenceValues
 from hlotool.execution import Moment, Path, Program, evaluate_program
 from hlotool.ir import HloInstruction, dtype_of_numpy, post_order
-from hlotool.ops import Effect, called_routine, flow_of, limits, opcodes, source_of
+from hlotool.ops import Effect, called_routine, flow_of, limits, source_of
 from hlotool.process import work_time
 from hlotool.verdict import is_finite
 
@@ -39,8 +40,6 @@ Site: TypeAlias = tuple[HloInstruction, ...]
 #: the iterations of the instructions that call one; later moments of a site have larger ones
 Iterations: TypeAlias = tuple[int, ...]
 
-#: operations that apply a computation of scalars to pairs of elements; all others hand whole values to what they call
-FOLDS = opcodes(lambda flow: flow.on_pairs)
 #: origins of one kind that are tried
 _TRIED = 12
 #: moments of one origin that are told apart
@@ -119,7 +118,7 @@ def find_nonfinite(program: Program, arguments: Sequence[Sequence[Array]], secon
         for one in watches.values():
             one(moment)
         if said := _refusal(moment):
-            failures.setdefault(_site(moment.path, moment.instruction), (moment, said))
+            failures.setdefault(site_of(moment.path, moment.instruction), (moment, said))
         return moment.value
 
     if program.manual_region is not None:
@@ -160,7 +159,7 @@ def _of_library(maker: Maker, failures: Iterable[tuple[Moment, str]]) -> Maker:
     if constant.opcode != "constant" or maker.kind != "nan":
         return maker
     for moment, said in failures:
-        if (moment.device == maker.device and _site(moment.path, constant) == _site(maker.place.path, constant)
+        if (moment.device == maker.device and site_of(moment.path, constant) == site_of(maker.place.path, constant)
                 and _chooses(moment.instruction, constant, maker.place)):
             why = Reason(f"LAPACK says: {said}; {constant.name} gives NaN for it", (), maker.reason.value)
             return replace(maker, place=InstructionPlace(maker.place.module, moment.instruction, moment.path),
@@ -227,13 +226,13 @@ class _Watch:
         if opcode == "parameter" and moment.path:
             return moment.value
         made = self._made_by_collective(moment) if _is_exchange(moment.instruction) else _made(moment, self.kind)
-        site = _site(moment.path, moment.instruction)
+        site = site_of(moment.path, moment.instruction)
         inner = inners.pop(site, None)
         if made is None:
             return moment.value
         fold = _fold_around(moment.path)
         if fold is not None:
-            inners.setdefault(_site(moment.path[:fold], moment.path[fold].caller), (moment, *made))
+            inners.setdefault(site_of(moment.path[:fold], moment.path[fold].caller), (moment, *made))
             return moment.value
         blamed, number, marks = (moment, *made)
         if inner is not None and not _is_simple(inner[0].path[-1].computation.instructions):
@@ -303,7 +302,7 @@ class _Trial:
 
     def occurrence(self, maker: Maker) -> Maker:
         """Return a maker at its first moment without which no result shows what it made before; itself if unknown."""
-        site = _site(maker.place.path, maker.place.instruction)
+        site = site_of(maker.place.path, maker.place.instruction)
         if maker.reaches is not True or len(maker.moments) < 2:
             return maker
 
@@ -330,7 +329,7 @@ class _Trial:
         """The maker of an infinity without which this one makes no NaN."""
         if not any(_marks(leaf, "infinity").any() for o in maker.operands for leaf in _leaves(o)):
             return None
-        wanted = _site(maker.place.path, maker.place.instruction)
+        wanted = site_of(maker.place.path, maker.place.instruction)
         tried = [(site, other) for site, other in infinities if not other.is_given and site != wanted][:_TRIED]
         # What overflows again on 1, as loops may, does not on the largest number, and the other way round.
         for saturates, (site, candidate) in itertools.product((False, True), tried):
@@ -363,11 +362,7 @@ def _is_exchange(instruction: HloInstruction) -> bool:
 
 
 def _time_of(path: Path, instruction: HloInstruction) -> tuple[Site, Iterations]:
-    return _site(path, instruction), tuple(call.iteration for call in path)
-
-
-def _site(path: Path, instruction: HloInstruction) -> Site:
-    return (*(call.caller for call in path), instruction)
+    return site_of(path, instruction), tuple(call.iteration for call in path)
 
 
 def _fold_around(path: Path) -> int | None:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hlotool.blame.nonfinite import FOLDS
 from hlotool.blame.places import is_loop
 from hlotool.execution import Moment, Path, RunningCall, flat
 from hlotool.ir import HloInstruction, Shape
 from hlotool.ir.arrays import Array
+from hlotool.ops import opcodes
 
 #: the instructions that call an instruction, the outermost first, and itself
 Site: TypeAlias = tuple[HloInstruction, ...]
@@ -23,6 +23,8 @@ Time: TypeAlias = tuple[int, ...]
 _KEPT = 1 << 30
 #: the value of an instruction that did not run, or whose value was not kept
 UNKNOWN = object()
+#: operations that apply a computation of scalars to pairs of elements; all others hand whole values to what they call
+FOLDS = opcodes(lambda flow: flow.on_pairs)
 
 
 def is_folded(path: Path) -> bool:

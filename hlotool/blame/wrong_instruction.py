@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 from hlotool.blame.call_trace import Activation, called, inner_targets
 from hlotool.blame.cuts import ProgramPart, part
 from hlotool.blame.joint_fault import acting_together
-from hlotool.blame.nonfinite import FOLDS
 from hlotool.blame.places import InstructionPlace, require_partitioned, result_maker
 from hlotool.blame.probe import Bench, Trial, Wrong
+from hlotool.blame.reference_run import FOLDS
 from hlotool.blame.reference_values import FORWARDING, ReferenceValues, Rows
 from hlotool.blame.search_scope import SearchScope, steps_of
 from hlotool.blame.segments import SEGMENTS, segment_trials

@@ -100,7 +100,7 @@ def _one(shapes: Sequence[Shape], layout: Any = None) -> Shape:
     if layout is not None and len(shapes) == 1:
         return shapes[0].with_layout(layout if not isinstance(layout, (list, tuple)) else shape_of(
             f"{shapes[0].text(False)}{{{','.join(map(str, layout))}}}").layout)
-    return shapes[0] if len(shapes) == 1 else Shape.tuple(*shapes)
+    return Shape.one_or_tuple(shapes)
 
 
 @function()

@@ -372,13 +372,4 @@ def labels_of(value: Any) -> ConvolutionDimensions:
         return found
     given = value if isinstance(value, Mapping) else {
         k: getattr(value, k) for k in dir(value) if k.endswith(("_dimension", "_dimensions"))}
-
-    def side(prefix: str, first: str, second: str) -> str:
-        roles = {int(given[f"{prefix}_{name}_dimension"]): letter
-                 for name, letter in ((first, first[0]), (second, second[0]))}
-        roles |= {int(d): str(i) for i, d in enumerate(given[f"{prefix}_spatial_dimensions"])}
-        return "".join(roles[i] for i in range(len(roles)))
-
-    return ConvolutionDimensions(side("input", "batch", "feature"),
-                                 side("kernel", "input_feature", "output_feature"),
-                                 side("output", "batch", "feature"))
+    return ConvolutionDimensions.of_numbers(given)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
-import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,53 +26,27 @@ def read_arguments(files: Sequence[str], parameters: Sequence[Shape]) -> list[An
 
     NumPy stores bf16 and the 8-bit floats as raw bytes; they take the type of their parameter again.
     """
-    from hlotool.execution import in_order_of_names, read_array_file
+    from hlotool.execution import in_order_of_names, read_array_file, typed
 
     arrays: list[Any] = []
     for file in files:
         note_read(file)
         arrays.extend(in_order_of_names(read_array_file(file)))
-    return [_typed(a, s) for a, s in zip(arrays, parameters, strict=False)] + arrays[len(parameters):]
-
-
-def _typed(array: Any, shape: Shape) -> Any:
-    wanted = shape.dtype.numpy if shape.is_array else None
-    if array.dtype.kind == "V" and wanted is not None and array.dtype.itemsize == wanted.itemsize:
-        return array.view(wanted)
-    return array
+    return [typed(a, s) for a, s in zip(arrays, parameters, strict=False)] + arrays[len(parameters):]
 
 
 def write_arrays(path: Path, arrays: Sequence[Any]) -> None:
     """An .npz file with result0, result1, ...; a single array may go to an .npy file."""
-
-    from hlotool.execution import storable
+    from hlotool.execution import npz_bytes, storable
 
     out = io.BytesIO()
     if path.suffix == ".npy" and len(arrays) == 1:
         np.save(out, storable(arrays[0]))
-    else:
-        np.savez(out, allow_pickle=True, **{f"result{n}": storable(a) for n, a in enumerate(arrays)})
-    write_beside(path, out.getvalue())
+    write_beside(path, out.getvalue() or npz_bytes({f"result{n}": a for n, a in enumerate(arrays)}))
 
 
 def write_arguments(path: Path, arrays: Sequence[Any], *, is_named: bool = True) -> None:
     """An .npz file with arg0, arg1, ..., which --args reads; see `write_whole` for the rest."""
+    from hlotool.execution import npz_bytes
 
-    from hlotool.execution import storable
-
-    out = io.BytesIO()
-    np.savez(out, allow_pickle=True, **{f"arg{n}": storable(a) for n, a in enumerate(arrays)})
-    write_beside(path, out.getvalue(), is_named=is_named)
-
-
-def write_named(path: Path, arrays: Mapping[str, Any]) -> None:
-    """An .npz file with the arrays under their names, whatever those are."""
-
-    from hlotool.execution import storable
-
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", allowZip64=True) as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, storable(array))
-    write_beside(path, out.getvalue())
+    write_beside(path, npz_bytes({f"arg{n}": a for n, a in enumerate(arrays)}), is_named=is_named)

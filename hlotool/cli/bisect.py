@@ -16,17 +16,16 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arguments
-from hlotool.cli.console import complain, report
+from hlotool.cli.console import complain, report, show_line
 from hlotool.cli.limits import add_run_limit
 from hlotool.cli.option_values import seconds
 from hlotool.cli.report_format import add_format
 from hlotool.cli.whole_files import note_read, require_beside, write_beside
-from hlotool.diagnostics import Diagnostic, Severity, visible, visible_lines
+from hlotool.diagnostics import Diagnostic, Severity, visible_lines
 from hlotool.ir import Source
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def _against(folder: DumpFolder, args: argparse.Namespace, reader: DumpReader) -
     wanted = args.module
     other.chains = [c for c in other.chains if wanted is None or fnmatch.fnmatchcase(c.name, wanted)]
     found, alone = compare_folders(folder, other, _options(args, folder.chains[0], reader))
-    _show_progress("")
+    show_line("")
     if args.format == "json":
         print(json.dumps(partings_record(found, alone)))
     else:
@@ -112,7 +111,7 @@ def _judged(folder: DumpFolder, args: argparse.Namespace, reader: DumpReader) ->
     found = []
     for chain in folder.chains:
         found.append(judge_chain(chain, _options(args, chain, reader), reader))
-    _show_progress("")
+    show_line("")
     return found
 
 
@@ -128,13 +127,7 @@ def _options(args: argparse.Namespace, chain: Chain, reader: DumpReader) -> Bise
             if dump.module is not None:
                 arguments = tuple(read_arguments(args.argument_files, Program(dump.module).parameters))
                 break
-    return BisectOptions(arguments, args.seed, args.time_budget, args.run_limit, args.extremes, _show_progress)
-
-
-def _show_progress(text: str) -> None:
-    """One line on a terminal that is written over."""
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{visible(text)[:78]}", end="", file=sys.stderr, flush=True)
+    return BisectOptions(arguments, args.seed, args.time_budget, args.run_limit, args.extremes, show_line)
 
 
 def _report_frames(folder: DumpFolder, found: list[ChainVerdict]) -> None:

@@ -8,8 +8,8 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TextIO
 
 from hlotool.diagnostics import agreed, visible, visible_lines, without_commands
 
@@ -101,6 +101,70 @@ def say(text: str) -> None:
     """Write the output of a renderer to standard error."""
     with contextlib.suppress(OSError, ValueError):  # closed
         print(text, file=sys.stderr)
+
+
+def show_line(text: str) -> None:
+    """Show one line on a terminal's standard error, written over the one before."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{visible(text)[:78]}", end="", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def progress_bar(total: int | None = None, *, is_counted: bool = True) -> Iterator[Callable[..., None]]:
+    """Give a function that moves a bar on a terminal's standard error: by advance, completed, total, description.
+
+    The bar is shown from the first call on, so that processes which are started before do not inherit its thread.
+    """
+    if not sys.stderr.isatty():
+        yield lambda **moved: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()) if is_counted else (
+        SpinnerColumn(), TimeElapsedColumn())
+    progress = Progress(*columns, TextColumn("{task.description}", markup=False), console=Console(stderr=True),
+                        transient=True)
+    task = progress.add_task("", total=total)
+
+    def move(**moved: Any) -> None:
+        if not progress.live.is_started:
+            progress.start()
+        progress.update(task, **moved)
+
+    try:
+        yield move
+    finally:
+        progress.stop()
+
+
+def print_table(columns: Iterable[Mapping[str, Any]], rows: Iterable[Iterable[Any]], *, width: int | None = None,
+                **style: Any) -> None:
+    """Print a table to standard output: columns as rich has them, and cells that are strings or rich's Text.
+
+    `width` is that of a table which goes to no terminal.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, **style)
+    for column in columns:
+        table.add_column(**column)
+    for row in rows:
+        table.add_row(*(Text(visible(cell)) if isinstance(cell, str) else cell for cell in row))
+    is_colored = wants_color(sys.stdout)
+    Console(file=sys.stdout, no_color=not is_colored, color_system="standard" if is_colored else None,
+            width=None if sys.stdout.isatty() else width, highlight=False).print(table)
 
 
 def add_color(parser: argparse.ArgumentParser) -> None:

@@ -17,12 +17,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from hlotool.cli.console import INTERRUPTED, complain
+from hlotool.cli.console import INTERRUPTED, complain, progress_bar
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.diagnostics import format_seconds, visible
@@ -72,7 +71,12 @@ def run(args: argparse.Namespace) -> int:
         complain(f"{args.prog}: --scheduler is for --engine dask")
         return 2
     begun = time.perf_counter()
-    with _progress(args) as watch:
+    with progress_bar() if not args.quiet else contextlib.nullcontext() as move:
+        def watch(report: RunReport) -> None:
+            note_progress()
+            if move is not None and report.parts:
+                move(completed=report.kept + report.statuses.total(), total=report.inputs, description="files")
+
         report = run_corpus(
             tasks()[args.task], args.paths, args.output, version=__version__, engine=args.engine,
             scheduler=args.scheduler, processes=args.jobs or default_processes(), seconds=args.input_seconds,
@@ -87,31 +91,6 @@ def run(args: argparse.Namespace) -> int:
                  "their row; the same command goes on from here")
         return INTERRUPTED
     return int(report.without_result > 0)
-
-
-@contextlib.contextmanager
-def _progress(args: argparse.Namespace) -> Iterator[Callable[[RunReport], None]]:
-    """Return the listeners for each step: the supervisor, and a bar on a terminal's standard error."""
-    if args.quiet or not sys.stderr.isatty():
-        yield lambda report: note_progress()
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}", markup=False))
-    progress = Progress(*columns, console=Console(stderr=True), transient=True)
-    bar = progress.add_task("files", total=None)
-
-    def watch(report: RunReport) -> None:
-        note_progress()
-        if report.parts and not progress.live.is_started:
-            progress.start()
-        progress.update(bar, completed=report.kept + report.statuses.total(), total=report.inputs)
-
-    try:
-        yield watch
-    finally:
-        progress.stop()
 
 
 def _print_summary(report: RunReport, seconds: float) -> None:

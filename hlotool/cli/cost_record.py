@@ -10,7 +10,7 @@ from hlotool.ir import HloInstruction, HloModule
 from hlotool.ops import Cost
 from hlotool.passes.cost import CostReport as Costs
 from hlotool.passes.cost import CostRow, Device, Transfer
-from hlotool.passes.origins import origin_of
+from hlotool.passes.origins import line_of, origin_of
 
 
 class InstructionRecord(TypedDict):
@@ -198,9 +198,7 @@ def _row(module: HloModule, row: CostRow) -> RowRecord:
 def _origin(module: HloModule, instruction: HloInstruction) -> tuple[str, str]:
     """The scope and the line of the program; empty where the dump does not tell."""
     origin = origin_of(module, instruction)
-    if origin is None:
-        return "", ""
-    return origin.op_name, f"{origin.file}:{origin.line}" if origin.line else ""
+    return origin.op_name if origin is not None else "", line_of(module, instruction)
 
 
 def _place(module: HloModule, instruction: HloInstruction) -> InstructionRecord:

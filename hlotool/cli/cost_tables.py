@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from hlotool.cli.console import wants_color
+from hlotool.cli.console import print_table
 from hlotool.diagnostics import format_bytes, format_count, format_seconds, visible
 from hlotool.dumps import Allocation, AssignedPeak, device_bytes
 from hlotool.ops import Cost
@@ -122,20 +121,10 @@ def print_devices(found: Sequence[Device], args: argparse.Namespace) -> None:
 def _print_table(args: argparse.Namespace, titles: Sequence[str], items: Sequence[_Item],
                  row_of: Callable[[_Item], tuple[str, ...]], most: int | None = None) -> None:
     """A table of the first items; only for these is a row made."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     most = args.limit if most is None else most
     shown = items[:most] if most > 0 else items
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     words = ("value", "shape", "collective", "groups", "kind", "device", args.by)
-    for title in titles:
-        table.add_column(title, justify="left" if title in words else "right", no_wrap=title not in words,
-                         overflow="fold")
-    for item in shown:
-        table.add_row(*(Text(visible(cell)) for cell in row_of(item)))
-    Console(highlight=False, color_system="standard" if wants_color(sys.stdout) else None).print(table)
+    print_table(({"header": title, "justify": "left" if title in words else "right", "no_wrap": title not in words,
+                  "overflow": "fold"} for title in titles), map(row_of, shown))
     if len(shown) < len(items):
         print(f"{len(items) - len(shown)} more rows: --limit 0 shows all")

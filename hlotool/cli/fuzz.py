@@ -16,13 +16,12 @@ import contextlib
 import json
 import os
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hlotool.cli.console import INTERRUPTED, complain, report
+from hlotool.cli.console import INTERRUPTED, complain, report, show_line
 from hlotool.cli.limits import add_run_limit
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format
@@ -150,9 +149,6 @@ def _uninterrupted_end() -> Iterator[None]:
 
 
 def _show(tally: Tally | None) -> None:
-    """One line on a terminal that is written over."""
-    if sys.stderr.isatty():
-        from hlotool.fuzzing import progress_text
+    from hlotool.fuzzing import progress_text
 
-        text = progress_text(tally) if tally is not None else ""
-        print(f"\r\x1b[K{visible(text)[:78]}", end="", file=sys.stderr, flush=True)
+    show_line(progress_text(tally) if tally is not None else "")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
-from hlotool.cli.console import INTERRUPTED, complain
+from hlotool.cli.console import INTERRUPTED, complain, progress_bar
 from hlotool.cli.inputs import module_of
 from hlotool.cli.lint_report import LintOutcome, print_outcome
 from hlotool.cli.whole_files import each_once, write_whole
@@ -26,9 +25,11 @@ def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
     done: dict[str, FileFindings] = {}
     is_interrupted = False
     try:
-        with _progress(files) as watch:
-            for file, findings in _each(files, job, args, watch):
+        with progress_bar(len(files)) if len(files) > 1 else nullcontext() as move:
+            for file, findings in _each(files, job, args):
                 done[file] = findings
+                if move is not None:
+                    move(advance=1, description=visible(os.path.basename(file))[:60])
     except KeyboardInterrupt:
         is_interrupted = True
     results = [done[file] for file in files if file in done]
@@ -56,39 +57,13 @@ def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
     return int(any(d.severity in FAIL_ON[settings.fail_on] for d in outcome.found))
 
 
-def _each(files: Sequence[str], job: LintJob, args: argparse.Namespace, watch: Callable[[str], None] | None
-          ) -> Iterator[tuple[str, FileFindings]]:
+def _each(files: Sequence[str], job: LintJob, args: argparse.Namespace) -> Iterator[tuple[str, FileFindings]]:
     """Each file with its findings; of many files those are kept for the next run."""
     if args.no_cache or len(files) < 2:
-        return lint_each(files, job, args.jobs, watch)
+        return lint_each(files, job, args.jobs)
     from hlotool.linting import Cache, cache_file, lint_cached
 
-    return lint_cached(files, job, Cache(cache_file()), lambda left: lint_each(left, job, args.jobs, watch), watch)
-
-
-@contextlib.contextmanager
-def _progress(files: Sequence[str]) -> Iterator[Callable[[str], None] | None]:
-    """A bar on a terminal's standard error while many files are linted."""
-    if len(files) < 2 or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}", markup=False))
-    progress = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = progress.add_task("", total=len(files))
-
-    def watch(file: str) -> None:
-        # The first is done after the processes were started, so that they do not inherit the bar's thread.
-        if not progress.live.is_started:
-            progress.start()
-        progress.update(task, advance=1, description=visible(os.path.basename(file))[:60])
-
-    try:
-        yield watch
-    finally:
-        progress.stop()
+    return lint_cached(files, job, Cache(cache_file()), lambda left: lint_each(left, job, args.jobs))
 
 
 def _plugin_problems(settings: Settings) -> tuple[Diagnostic, ...]:

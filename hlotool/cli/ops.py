@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
-import sys
 from typing import Annotated, Any, TypeAlias, TypedDict
 
-from hlotool.cli.console import complain, wants_color
+from hlotool.cli.console import complain, print_table
 from hlotool.cli.parsers import suggestion
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.ops import OPS, Op
@@ -102,18 +101,9 @@ def _columns(record: Op) -> tuple[str, str, str, str]:
 
 
 def _print_table(chosen: list[Op]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for title in ("operation", "operands", "attributes (? optional)", "what it does"):
-        table.add_column(title, no_wrap=title == "operation")
-    for record in chosen:
-        table.add_row(*map(Text, _columns(record)))
-    is_colored = wants_color(sys.stdout)
-    Console(file=sys.stdout, no_color=not is_colored, width=None if sys.stdout.isatty() else 140).print(table)
+    titles = ("operation", "operands", "attributes (? optional)", "what it does")
+    print_table(({"header": title, "no_wrap": title == "operation"} for title in titles), map(_columns, chosen),
+                width=140)
     print(f"{len(chosen)} operation{'' if len(chosen) == 1 else 's'}")
 
 

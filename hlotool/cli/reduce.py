@@ -16,16 +16,14 @@ it, or the result does no more; 2: unusable input.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arguments
-from hlotool.cli.console import INTERRUPTED, complain, report, wants_color
+from hlotool.cli.console import INTERRUPTED, complain, progress_bar, report
 from hlotool.cli.inputs import Loaded, load
 from hlotool.cli.limits import add_run_limit
 from hlotool.cli.option_values import processes, seconds, whole_number
@@ -33,6 +31,7 @@ from hlotool.cli.report_format import add_format
 from hlotool.cli.run import add_custom_calls
 from hlotool.cli.whole_files import note_read, require_beside, require_plain, with_ending, write_beside
 from hlotool.diagnostics import Diagnostic, HloError, agreed, visible
+from hlotool.process import note_progress
 
 if TYPE_CHECKING:
     from hlotool.ir import HloModule
@@ -113,7 +112,13 @@ def run(args: argparse.Namespace) -> int:
         options = ReduceOptions(args.time_limit, args.jobs, args.repeats)
         if args.state:
             State(Path(args.state)).resume(original, test, options)
-        with _shown(args) as options.hear:
+        with progress_bar(is_counted=False) as move:
+            def hear(progress: Progress) -> None:
+                note_progress()
+                move(description=f"{progress.instructions} instructions, {progress.elements} elements of arguments, "
+                                 f"{progress.asked} candidates asked; {progress.step}")
+
+            options.hear = hear
             found = reduce_candidate(original, test, options)
     except HloError as error:
         return report(error.diagnostics)
@@ -281,27 +286,3 @@ def _text(name: str, test: Interest, found: Reduction) -> str:
              else "interrupted: the smallest until then" if found.is_interrupted else "time was over")
     lines.append(f"  {ended}")
     return "\n".join(lines)
-
-
-@contextlib.contextmanager
-def _shown(args: argparse.Namespace) -> Iterator[Callable[[Progress], None]]:
-    """Show the steps: a line that changes on a terminal; every sign of life counts against the time limit."""
-    from hlotool.process import note_progress
-
-    if not sys.stderr.isatty() or not wants_color(sys.stderr):
-        yield lambda progress: note_progress()
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("asking the original", total=None)
-
-        def show(progress: Progress) -> None:
-            note_progress()
-            bar.update(task, description=f"{progress.instructions} instructions, {progress.elements} elements of "
-                                         f"arguments, {progress.asked} candidates asked; {progress.step}")
-
-        yield show

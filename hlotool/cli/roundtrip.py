@@ -18,15 +18,17 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from hlotool.cli.console import INTERRUPTED, complain, frames, say, wants_color
+from hlotool.cli.console import INTERRUPTED, complain, frames, print_table, progress_bar, say
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.limits import add_run_limit
 from hlotool.cli.option_values import ARGUMENT_KINDS, processes, whole_number
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.cli.roundtrip_stages import STAGES, RoundtripReport, Row, lost, take
 from hlotool.cli.run import add_custom_calls
+from hlotool.diagnostics import visible
 from hlotool.ir import Source
 
 #: diagnostics of a module that are shown unless all are asked for
@@ -70,8 +72,10 @@ def run(args: argparse.Namespace) -> int:
     done: dict[int, Row] = {}
     is_interrupted = False
     try:
-        for at, row in _with_progress(wanted, args):
-            done[at] = row
+        with progress_bar(len(wanted)) as move:
+            for at, row in _rows(wanted, args):
+                done[at] = row
+                move(advance=1, description=visible(row.name))
     except KeyboardInterrupt:
         is_interrupted = True
     rows = [done[at] for at in sorted(done)]
@@ -111,47 +115,22 @@ def _rows(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[tuple[
         yield at, found if isinstance(found, Row) else lost(wanted[at], found)
 
 
-def _with_progress(wanted: Sequence[Loaded], args: argparse.Namespace) -> Iterator[tuple[int, Row]]:
-    """A progress bar on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty() or not wants_color(sys.stderr):
-        yield from _rows(wanted, args)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(wanted[0].name if wanted else "", total=len(wanted))
-        for at, row in _rows(wanted, args):
-            progress.update(task, advance=1, description=row.name)
-            yield at, row
-
-
 def _print_table(rows: Sequence[Row]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     folder = _common_folder([row.name for row in rows])
-    title = Text(folder) if folder else None
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True, title=title, title_justify="left")
     longest = max((len(row.name) - len(folder) for row in rows), default=0)
-    table.add_column("module", overflow="fold", min_width=min(60, longest))
-    table.add_column("size", justify="right")
-    for stage in STAGES:
-        table.add_column(stage, justify="center")
-    table.add_column("ULPs", justify="right")
-    table.add_column("time", justify="right")
-    styles = {"ok": "green", "fail": "bold red", "n/a": "dim", "lifted": "cyan"}
+    columns: list[Mapping[str, Any]] = [
+        {"header": "module", "overflow": "fold", "min_width": min(60, longest)}, {"header": "size", "justify": "right"},
+        *({"header": stage, "justify": "center"} for stage in STAGES), {"header": "ULPs", "justify": "right"},
+        {"header": "time", "justify": "right"}]
+    found, styles = [], {"ok": "green", "fail": "bold red", "n/a": "dim", "lifted": "cyan"}
     for row in rows:
         cells = [Text(row.stages.get(s, "-"), styles.get(row.stages.get(s, ""), "dim")) for s in STAGES]
         worst = f"{row.worst['run']:g}" if "run" in row.worst else ""
-        table.add_row(Text(row.name.removeprefix(folder)), str(row.instructions), *cells, worst, f"{row.seconds:.1f} s")
-    is_colored = wants_color(sys.stdout)
-    width = None if sys.stdout.isatty() else 120
-    Console(file=sys.stdout, no_color=not is_colored, force_terminal=is_colored, width=width,
-            highlight=False).print(table)
+        found.append((row.name.removeprefix(folder), str(row.instructions), *cells, worst, f"{row.seconds:.1f} s"))
+    print_table(columns, found, width=120, collapse_padding=True, title=Text(folder) if folder else None,
+                title_justify="left")
 
 
 def _common_folder(names: Sequence[str]) -> str:

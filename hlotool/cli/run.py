@@ -13,12 +13,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict
 
-from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arrays, write_named
+from hlotool.cli.argument_arrays import add_argument_files, read_arguments, write_arrays
 from hlotool.cli.console import complain, report
 from hlotool.cli.inputs import Loaded, add_paths, load
 from hlotool.cli.limits import add_run_limit
 from hlotool.cli.option_values import ARGUMENT_KINDS
 from hlotool.cli.report_format import add_format, print_json
+from hlotool.cli.whole_files import write_beside
 from hlotool.diagnostics import HloError, visible
 from hlotool.diagnostics.records import DiagnosticRecord, diagnostic_records
 from hlotool.ir import Source
@@ -144,12 +145,12 @@ def _records(devices: list[list[Any]]) -> list[ResultRecord]:
 def _trace(loaded: Loaded, args: argparse.Namespace) -> None:
     """Write the values of the instructions that --trace names."""
     from hlotool.blame import trace
-    from hlotool.execution import Program, executor_named, fitted
+    from hlotool.execution import Program, executor_named, fitted, npz_bytes
 
     program = Program(loaded.module())
     rows = [fitted(program, row) for row in _arguments(program, loaded, args)]
     found = trace(program, rows, executor_named(args.executor, args.run_limit), args.trace)
-    write_named(Path(args.output), found)
+    write_beside(Path(args.output), npz_bytes(found))
     print(f"{len(found)} values in {visible(args.output)}")
 
 

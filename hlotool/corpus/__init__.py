@@ -7,8 +7,9 @@ declared in `corpus_tasks.py`, tables in `result_tables.py`. An index is asked b
 needed.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from hlotool.ir import lazily
 
 if TYPE_CHECKING:
     from hlotool.corpus.corpus_run import CorpusReport, RunReport, run_corpus
@@ -32,8 +33,14 @@ if TYPE_CHECKING:
         plain,
     )
 
-#: what is imported when it is first used, for who asks an index needs nothing of runs: file of this room -> names
-_LATER = {
+__all__ = [
+    "CAMPAIGNS", "COSTS", "ENGINES", "INPUTS", "JOURNEYS", "NUMBER_FIELDS", "QUERY", "SIGHTINGS", "STATUSES", "TASKS",
+    "TEXT_FIELDS", "VERDICTS", "Answer", "Column", "CorpusReport", "FindReport", "FoundInstruction", "IndexSql",
+    "Query", "RunReport", "Statement", "Table", "Task", "ask", "bounded", "default_processes", "holds_results",
+    "merged", "parse_query", "plain", "run_corpus", "statements",
+]
+
+__getattr__ = lazily(__name__, {
     "corpus_run": ("CorpusReport", "RunReport", "run_corpus"),
     "corpus_tasks": ("TASKS", "Task"),
     "engines": ("ENGINES", "default_processes"),
@@ -43,19 +50,4 @@ _LATER = {
     "result_folder": ("holds_results",),
     "result_tables": ("CAMPAIGNS", "COSTS", "INPUTS", "JOURNEYS", "SIGHTINGS", "STATUSES", "VERDICTS", "Column",
                       "Table", "bounded", "plain"),
-}
-_FILES = {name: file for file, names in _LATER.items() for name in names}
-
-__all__ = [
-    "CAMPAIGNS", "COSTS", "ENGINES", "INPUTS", "JOURNEYS", "NUMBER_FIELDS", "QUERY", "SIGHTINGS", "STATUSES", "TASKS",
-    "TEXT_FIELDS", "VERDICTS", "Answer", "Column", "CorpusReport", "FindReport", "FoundInstruction", "IndexSql",
-    "Query", "RunReport", "Statement", "Table", "Task", "ask", "bounded", "default_processes", "holds_results",
-    "merged", "parse_query", "plain", "run_corpus", "statements",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _FILES:
-        raise AttributeError(f"module 'hlotool.corpus' has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(f"hlotool.corpus.{_FILES[name]}"), name)
-    return value
+})

@@ -10,15 +10,15 @@ from hlotool.diagnostics.diagnostic import (
     Origin,
     Severity,
     at,
-    note_at,
     shortened,
 )
 from hlotool.diagnostics.escaping import visible, visible_html, visible_lines, without_commands, without_controls
+from hlotool.diagnostics.installed import declared
 from hlotool.diagnostics.nearest import did_you_mean, nearest
 from hlotool.diagnostics.quantities import format_bytes, format_count, format_seconds
 from hlotool.diagnostics.wording import agreed, reason_of
 
 __all__ = ["CODES", "FINDERS", "Code", "Diagnostic", "Edit", "Fix", "HloError", "Note", "Origin", "Severity", "agreed",
-           "at", "define", "did_you_mean", "find_code", "format_bytes", "format_count", "format_seconds", "nearest",
-           "note_at", "reason_of", "shortened", "visible", "visible_html", "visible_lines", "without_commands",
+           "at", "declared", "define", "did_you_mean", "find_code", "format_bytes", "format_count", "format_seconds",
+           "nearest", "reason_of", "shortened", "visible", "visible_html", "visible_lines", "without_commands",
            "without_controls"]

@@ -162,11 +162,6 @@ def shortened(message: str) -> str:
     return f"{message[:half]} … {message[-half:]}"
 
 
-def note_at(source: Source, start: int, end: int, message: str) -> Note:
-    """Return a note for a range of character offsets of a source."""
-    return Note(message, source.position(start), source.position(end))
-
-
 class HloError(Exception):
     """Input that cannot be used; `diagnostics` holds every problem, not the first."""
 

@@ -120,7 +120,7 @@ class Walk:
         except NotSplit as error:
             raise NotCarried(str(error)) from error
         found = []
-        shapes = instruction.shape.elements if instruction.shape.is_tuple else (instruction.shape,)
+        shapes = instruction.shape.members
         for value, parts, shape in zip(map(array_of, operands), border.parts, shapes, strict=True):
             rank = len(shape.dims)
             placement = Placement(tuple(n for _, n in parts[0]) + (1,) * (rank - len(parts[0])),

@@ -16,7 +16,7 @@ from hlotool.execution import Program
 from hlotool.ir import HloComputation, HloInstruction, HloModule, UnlistedDevicesError
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import device_groups, device_pairs, flow_of
-from hlotool.ops.relations import NotCarried, Relations, TermView, Value
+from hlotool.ops.relations import NotCarried, Relations, Value
 from hlotool.process import work_time
 
 #: seconds of work for the branches of one module
@@ -112,7 +112,7 @@ def _numbers(relations: Relations, value: Value | None, branches: int) -> Array 
     found = np.full(relations.devices, -1, np.int64)
     for piece in relations.pieces_of(value):
         number = relations.number_of(piece.view)
-        own = _own(piece.view) if number is None else np.asarray([int(number)])
+        own = piece.view.number if number is None else np.asarray([int(number)])
         if own is None:
             return None
         live = np.broadcast_to(relations.live(piece), relations.devices)
@@ -121,7 +121,3 @@ def _numbers(relations: Relations, value: Value | None, branches: int) -> Array 
                                                                            branches - 1, own)
         found = np.where(live, np.broadcast_to(chosen, relations.devices), found)
     return found
-
-
-def _own(view: TermView) -> Array | None:
-    return view.offsets.array[:, 0] if view.term.kind == "count" and not any(view.rows[0]) else None

@@ -1,7 +1,7 @@
 """Executors and comparison: a module's values on PJRT, StableHLO's interpreter and the NumPy reference."""
 
-from hlotool.execution.arguments import arguments_for, random_arguments, rows_of
-from hlotool.execution.array_files import in_order_of_names, read_array_file, storable, typed
+from hlotool.execution.arguments import arguments_for, rows_of
+from hlotool.execution.array_files import in_order_of_names, npz_bytes, read_array_file, storable, typed
 from hlotool.execution.codes import (
     ARGUMENTS,
     CRASH,
@@ -78,9 +78,9 @@ __all__ = [
     "library_versions",
     "located",
     "nested",
+    "npz_bytes",
     "numbered",
     "program_of_text",
-    "random_arguments",
     "read_array_file",
     "read_module",
     "require_one_signature",

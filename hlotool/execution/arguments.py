@@ -18,18 +18,13 @@ from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution.codes import UNSUPPORTED
 from hlotool.execution.program import Program
 from hlotool.execution.sizes import leaves
-from hlotool.ir import DType, HloInstruction, HloModule, Shape
+from hlotool.ir import DType, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
 
 #: NumPy's, since its version 2
 _MOST_DIMENSIONS = 64
 #: how the sets of `argument_sets` differ
 KINDS = ("random", "positive", "special")
-
-
-def random_arguments(module: HloModule, seed: int = 0) -> list[Array]:
-    """One array for each leaf of the module's parameters. The rules are those of this file's docstring."""
-    return arguments_for(Program(module), seed)
 
 
 def arguments_for(program: Program, seed: int = 0, kind: str = "random") -> list[Array]:

@@ -12,7 +12,7 @@ import os
 import re
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -116,6 +116,16 @@ def storable(array: Any) -> Any:
     """
     array = np.asarray(array)
     return array if _has_name(array.dtype) else array.view(np.dtype((np.void, array.dtype.itemsize)))
+
+
+def npz_bytes(arrays: Mapping[str, Any]) -> bytes:
+    """Return an .npz file with arrays under their names, whatever those are."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", allowZip64=True) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, storable(array))
+    return out.getvalue()
 
 
 def typed(array: Any, shape: Shape) -> Any:

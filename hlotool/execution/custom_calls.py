@@ -13,19 +13,21 @@ import re
 from hlotool.diagnostics import HloError
 from hlotool.execution.codes import FOREIGN_CALL
 from hlotool.execution.program import Program, located
+from hlotool.ops import TARGETS
 
-#: targets that compute and nothing else: of XLA itself, of LAPACK and sparse algebra in jaxlib, of vendors' libraries
+#: targets that compute and nothing else, beside those that only mark a value: of XLA itself, of LAPACK and sparse
+#: algebra in jaxlib, of vendors' libraries
 _KNOWN = re.compile(r"""
-    Sharding | SPMD(?:FullToShardShape|ShardToFullShape) | LayoutConstraint | TopK | ApproxTopK | PartialReduce
-    | SliceToDynamic | PadToStatic | X64Split(?:Low|High) | X64Combine | MoveToHost | MoveToDevice
-    | annotate_device_placement | AllocateBuffer | Qr | Eigh | LuDecomposition
+    TopK | ApproxTopK | PartialReduce
+    | SliceToDynamic | PadToStatic | X64Split(?:Low|High) | X64Combine
+    | AllocateBuffer | Qr | Eigh | LuDecomposition
     | ProductOfElementaryHouseholderReflectors
     | lapack_\w+ | (?:cpu|cuda|hip|gpu)?_?(?:csr|coo)_sparse_dense_(?:matmul|matvec)\w* | cpu_csr_sparse_dense_ffi
     | (?:cu|hip)(?:solver|blas|sparse|dnn|rand|hybrid|solver_linalg)\w* | cu_lu_pivots_to_permutation
     | \w*threefry2x32\w* | \w*lu_pivots_to_permutation\w* | \w*tridiagonal_solve\w*
     | __(?:cublas|cudnn|onednn|cub|cusolver|gpu|nccl|topk)\$\S+ | xla\.gpu\.ext\.\w+ | xla_builder\.\w+\.\w+
     | mhlo\.\w+ | chlo\.\w+ | stablehlo\.\w+ | hlotool\.\w+ | shape_assertion | inspect_sharding | xla\.sdy\.\w+
-    | check\.\w+ | Eigen\w* | Pin | Unpin
+    | check\.\w+ | Eigen\w*
     """, re.X)
 
 #: environment variable with the targets that the user allows beside these, between commas; `*` stands for every one.
@@ -46,4 +48,5 @@ def check_targets(program: Program, platform: str) -> None:
 def is_allowed(target: str) -> bool:
     """Return True if a target computes and nothing else, as far as is known, or the user allows it."""
     allowed = os.environ.get(ALLOWED, "").split(",")
-    return "*" in allowed or (target in allowed and bool(target)) or _KNOWN.fullmatch(target) is not None
+    return "*" in allowed or (target in allowed and bool(target)) or target in TARGETS or \
+        _KNOWN.fullmatch(target) is not None

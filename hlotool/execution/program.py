@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -188,10 +189,7 @@ class Program:
         attributes = self.module.attributes.get("frontend_attributes")
         meshes = attributes.get("xla.sdy.meshes", "") if attributes is not None else ""
         for mesh in re.findall(r"<\[(.*?)\]", meshes or ""):
-            size = 1
-            for axis in _MESH_SIZE.findall(mesh.replace("\\", "")):
-                size *= int(axis)
-            yield size
+            yield math.prod(map(int, _MESH_SIZE.findall(mesh.replace("\\", ""))))
 
     def _devices_named(self, by_channel: bool) -> Iterator[int]:
         for instruction in self.module.instructions():
@@ -221,16 +219,8 @@ def _shards(instruction: HloInstruction) -> int:
 
 def _devices_of(sharding: Sharding) -> int:
     if sharding.kind == "tiled":
-        size = 1
-        for tile in sharding.tile_dims:
-            size *= tile
-        return size
-    if sharding.kind == "named" and sharding.mesh is not None:
-        size = 1
-        for _, axis in sharding.mesh.axes:
-            size *= axis
-        return size
-    return 1
+        return math.prod(sharding.tile_dims)
+    return math.prod(size for _, size in sharding.mesh.axes) if sharding.kind == "named" and sharding.mesh else 1
 
 
 def fitted(program: Program, arguments: Sequence[Array]) -> list[Array]:

@@ -15,12 +15,11 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeAlias
 
-from hlotool.diagnostics import HloError
 from hlotool.fuzzing.batch import BatchReport, Sighting
 from hlotool.fuzzing.finding_class import FindingClass, likely_class, likeness
 from hlotool.fuzzing.process_finding import Followed, as_it_was_drawn
 from hlotool.fuzzing.test_program import Plan
-from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut, note_progress
+from hlotool.process import Child, answer_of, note_progress
 
 Key: TypeAlias = tuple[Any, ...]
 
@@ -246,13 +245,8 @@ class Campaign:
 
     def _answer(self, child: Child, question: Sighting | int) -> Any:
         plan = self.tally.plan
-        try:
-            if isinstance(question, Sighting):
-                return child.ask("hlotool.fuzzing.process_finding:follow_up", question, plan, self.limits.reduction,
-                                 timeout=self.limits.reduction + _AROUND)
-            return child.ask("hlotool.fuzzing.batch:run_batch", plan, question,
-                             timeout=plan.size * plan.time_limit + _AROUND)
-        except (Crashed, TimedOut, OutOfMemory, Refusal, HloError) as error:
-            return error
-        except Exception as error:  # the pipe of a child that was ended meanwhile
-            return Crashed(f"{type(error).__name__}: {error}")
+        if isinstance(question, Sighting):
+            return answer_of(child, "hlotool.fuzzing.process_finding:follow_up",
+                             (question, plan, self.limits.reduction), self.limits.reduction + _AROUND)
+        return answer_of(child, "hlotool.fuzzing.batch:run_batch", (plan, question),
+                         plan.size * plan.time_limit + _AROUND)

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         UnlistedDevicesError,
         mesh_problem,
     )
-    from hlotool.ir.source import Position, Source, Span, line_starts, moved_starts
+    from hlotool.ir.source import Position, Source, line_starts, moved_starts
     from hlotool.ir.walk import (
         called_by,
         callees_before_callers,
@@ -67,7 +67,6 @@ if TYPE_CHECKING:
         cycles,
         post_order,
         reachable,
-        recursions,
     )
 
 __all__ = [
@@ -120,7 +119,6 @@ __all__ = [
     "Sharding",
     "SliceDimension",
     "Source",
-    "Span",
     "Sparsity",
     "SplitConfig",
     "Statistics",
@@ -149,7 +147,6 @@ __all__ = [
     "placement_of",
     "post_order",
     "reachable",
-    "recursions",
     "replicated",
     "sanitized_name",
     "set_html_printer",
@@ -178,7 +175,6 @@ __getattr__ = lazily(__name__, {
     "shapes": ("COMBINE", "UNBOUNDED", "Layout", "Shape", "SplitConfig"),
     "sharding": ("AxisRef", "DimSharding", "IotaTile", "Mesh", "ReplicaGroups", "Sharding", "UnlistedDevicesError",
         "mesh_problem"),
-    "source": ("Position", "Source", "Span", "line_starts", "moved_starts"),
-    "walk": ("called_by", "callees_before_callers", "callees_first", "cycles", "post_order", "reachable",
-        "recursions"),
+    "source": ("Position", "Source", "line_starts", "moved_starts"),
+    "walk": ("called_by", "callees_before_callers", "callees_first", "cycles", "post_order", "reachable"),
 })

@@ -51,6 +51,20 @@ class ConvolutionDimensions(metaclass=Interned):
     rhs: str
     output: str
 
+    @staticmethod
+    def of_numbers(numbers: Mapping[str, Any]) -> ConvolutionDimensions:
+        """Return the labels of dimension numbers: input_batch_dimension, kernel_spatial_dimensions and the like.
+
+        Raises KeyError where a number is missing, or a dimension has no role.
+        """
+        sides = []
+        for side, first, second in (("input", "batch", "feature"), ("kernel", "input_feature", "output_feature"),
+                                    ("output", "batch", "feature")):
+            roles = {int(numbers[f"{side}_{name}_dimension"]): name[0] for name in (first, second)}
+            roles |= {int(d): str(i) for i, d in enumerate(numbers[f"{side}_spatial_dimensions"])}
+            sides.append("".join(roles[place] for place in range(len(roles))))
+        return ConvolutionDimensions(*sides)
+
     @property
     def spatial_rank(self) -> int:
         return sum(c.isdigit() for c in self.lhs)

@@ -80,7 +80,7 @@ def flaws(module: HloModule, *, shapes: bool = True) -> Iterator[Flaw]:
     """Everything that is wrong with how the module's objects hang together; nothing for a module read from text.
 
     Without `shapes`, instructions may lack theirs, as text may leave them out. Cycles are no flaws here: `ir.cycles`
-    and `ir.recursions` find them.
+    and `callees_before_callers` find them.
     """
     if part := wrong_part(module):
         yield Flaw(f"module.{part} is {_shown(getattr(module, part))}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -89,6 +89,7 @@ class Layout(metaclass=Interned):
 # Outside the class: inside it, `tuple` is its method.
 _Ints: TypeAlias = tuple[int, ...]
 _Bools: TypeAlias = tuple[bool, ...]
+_Shapes: TypeAlias = "tuple[Shape, ...]"
 #: a place in a tree of shapes, and the shape there
 Leaf: TypeAlias = "tuple[tuple[int, ...], Shape]"
 
@@ -121,6 +122,11 @@ class Shape(metaclass=Interned):
     def tuple(*elements: Shape) -> Shape:
         """Return a tuple of shapes."""
         return Shape("tuple", elements=elements)
+
+    @staticmethod
+    def one_or_tuple(shapes: Sequence[Shape]) -> Shape:
+        """Return one shape as it is, several as a tuple."""
+        return shapes[0] if len(shapes) == 1 else Shape.tuple(*shapes)
 
     @staticmethod
     def token() -> Shape:
@@ -206,6 +212,21 @@ class Shape(metaclass=Interned):
 
     def is_dynamic_dim(self, dim: int) -> bool:
         return bool(self.dynamic) and self.dynamic[dim]
+
+    @property
+    def members(self) -> _Shapes:
+        """Return the elements of a tuple; any other shape alone."""
+        return self.elements if self.is_tuple else (self,)
+
+    @property
+    def bare(self) -> Shape:
+        """Return the contents of a buffer; any other shape as it is."""
+        return self.elements[0] if self.is_buffer else self
+
+    @property
+    def memory_space(self) -> int:
+        """Return the number of the memory that the layout names; 0, the default one, without a layout."""
+        return self.layout.memory_space if self.layout is not None else 0
 
     @property
     def dynamic_flags(self) -> _Bools:

@@ -10,14 +10,6 @@ from hlotool.ir.lazy_dataclasses import lazy_dataclass
 
 
 @lazy_dataclass(frozen=True, slots=True)
-class Span:
-    """A half-open range of character offsets in a Source."""
-
-    start: int
-    end: int
-
-
-@lazy_dataclass(frozen=True, slots=True)
 class Position:
     """Line and column, both counted from 1; columns count characters."""
 

@@ -129,13 +129,6 @@ def callees_before_callers(starts: Iterable[HloComputation],
     return order
 
 
-def recursions(module: HloModule) -> list[tuple[HloComputation, HloComputation]]:
-    """Return each computation that calls one which calls it in turn, directly or not, and that one."""
-    found: list[tuple[HloComputation, HloComputation]] = []
-    callees_before_callers(module.computations, found)
-    return found
-
-
 def reachable(starts: Iterable[HloComputation],
               called_by: Callable[[HloComputation], list[HloComputation]] = called_by) -> set[HloComputation]:
     """Those computations and all that they call, directly or not; `called_by` is as for callees_before_callers."""

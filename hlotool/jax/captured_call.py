@@ -29,14 +29,13 @@ class CapturedCall:
 
     def save(self, folder: str | Path) -> tuple[Path, Path]:
         """Write module.hlo and arguments.npz into a folder; their paths."""
-
-        from hlotool.execution import storable
+        from hlotool.execution import npz_bytes
 
         where = Path(folder)
         where.mkdir(parents=True, exist_ok=True)
         text, arrays = where / "module.hlo", where / "arguments.npz"
         text.write_text(str(self.module), "utf-8")
-        np.savez(arrays, allow_pickle=True, **{f"arg{n}": storable(a) for n, a in enumerate(self.arguments)})
+        arrays.write_bytes(npz_bytes({f"arg{n}": a for n, a in enumerate(self.arguments)}))
         return text, arrays
 
 

@@ -160,8 +160,8 @@ def is_unchanged(path: str, about: Sequence[int]) -> bool:
 
 
 def lint_cached(paths: Sequence[str], job: LintJob, cache: Cache,
-                lint: Callable[[Sequence[str]], Iterator[tuple[str, FileFindings]]],
-                watch: Callable[[str], None] | None = None) -> Iterator[tuple[str, FileFindings]]:
+                lint: Callable[[Sequence[str]], Iterator[tuple[str, FileFindings]]]
+                ) -> Iterator[tuple[str, FileFindings]]:
     """Each file with its findings: what is known at once, the others by `lint` as they are done."""
     keys, left = {}, []
     try:
@@ -173,8 +173,6 @@ def lint_cached(paths: Sequence[str], job: LintJob, cache: Cache,
                 if made is not None:
                     keys[path] = made
                 continue
-            if watch is not None:
-                watch(path)
             yield path, known
         for path, found in lint(left):
             if path in keys and is_unchanged(path, keys[path][1]):

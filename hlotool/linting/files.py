@@ -126,32 +126,14 @@ def find_files(paths: Iterable[str], settings: Settings, *, follows: bool = True
     return list(dict.fromkeys(found)), +skipped
 
 
-def lint_files(paths: Sequence[str], job: LintJob, jobs: int = 0, watch: Callable[[str], None] | None = None
-               ) -> list[FileFindings]:
-    """The findings of every file, in the order given; `jobs` processes, 0: as many as pay.
-
-    `watch` is told of each file that is done. An interrupt leaves the files that are done: see `lint_each`.
-    """
-    done = dict(lint_each(paths, job, jobs, watch))
-    return [done[path] for path in paths]
-
-
-def lint_each(paths: Sequence[str], job: LintJob, jobs: int = 0, watch: Callable[[str], None] | None = None
-              ) -> Iterator[tuple[str, FileFindings]]:
+def lint_each(paths: Sequence[str], job: LintJob, jobs: int = 0) -> Iterator[tuple[str, FileFindings]]:
     """Each file with its findings, as they are done."""
     number = jobs or _jobs_for(paths)
     if number <= 1 or len(paths) < 2 or "-" in paths:
         here = replace(job, with_source=True)
-        yield from ((path, _watched(here(path), watch)) for path in paths)
+        yield from ((path, here(path)) for path in paths)
         return
-    for path, found in _in_processes(paths, job, min(number, len(paths))):
-        yield path, _watched(found, watch)
-
-
-def _watched(found: FileFindings, watch: Callable[[str], None] | None) -> FileFindings:
-    if watch is not None:
-        watch(found.filename)
-    return found
+    yield from _in_processes(paths, job, min(number, len(paths)))
 
 
 class SourceTexts(Mapping[str, Source]):

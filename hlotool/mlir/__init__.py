@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from hlotool.mlir.print_values import dense_numbers, stored_bytes, value_text
     from hlotool.mlir.program_structure import structural_mistakes
     from hlotool.mlir.stablehlo_codec import read_stablehlo_bytecode
-    from hlotool.mlir.text_program import read_attribute, read_location, read_program, read_recovering, read_type
+    from hlotool.mlir.text_program import read_attribute, read_program, read_recovering, read_type
     from hlotool.mlir.vhlo_codec import Version, words_of
     from hlotool.mlir.vhlo_operations import version_of, version_text
     from hlotool.mlir.vhlo_versions import Requirement, lacking, place_text, requirements
@@ -107,7 +107,7 @@ __all__ = [
     "UnitAttribute", "UnknownLocation", "VectorType", "Version", "artifact_dialects", "artifact_version",
     "attribute_names", "dense_numbers", "fields_of_attribute", "float_bits", "float_text", "float_value",
     "float_width", "generic_text", "inner_places", "is_bytecode", "is_known", "lacking", "laid_out",
-    "make_operation", "operation_names", "place_text", "read_attribute", "read_bytecode", "read_location",
+    "make_operation", "operation_names", "place_text", "read_attribute", "read_bytecode",
     "read_producer", "read_program", "read_recovering", "read_stablehlo_artifact", "read_stablehlo_bytecode",
     "read_type", "read_vhlo", "requirements", "short_text", "stored_bytes", "structural_mistakes", "value_text",
     "version_of", "version_text", "walk", "with_signs", "without_signs", "words_of", "words_of_form",
@@ -138,7 +138,7 @@ __getattr__ = lazily(__name__, {
     "print_short": ("short_text",),
     "program_structure": ("structural_mistakes",),
     "stablehlo_codec": ("read_stablehlo_bytecode",),
-    "text_program": ("read_attribute", "read_location", "read_program", "read_recovering", "read_type"),
+    "text_program": ("read_attribute", "read_program", "read_recovering", "read_type"),
     "narrow_integers": ("with_signs", "without_signs"),
     "print_values": ("dense_numbers", "stored_bytes", "value_text"),
     "vhlo_codec": ("Version", "words_of"),

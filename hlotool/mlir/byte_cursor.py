@@ -5,16 +5,16 @@ Every count and size is checked against the bytes that are left before anything 
 
 from __future__ import annotations
 
+from hlotool.grammars import BYTECODE_MAGIC
 from hlotool.mlir import codes
 
-MAGIC = b"ML\xefR"
 #: the byte that fills up to an alignment
 PADDING = 0xCB
 
 
 def is_bytecode(data: bytes) -> bool:
     """Return True if bytes begin as MLIR bytecode does."""
-    return data[:4] == MAGIC
+    return data[:4] == BYTECODE_MAGIC
 
 
 class DamagedError(Exception):

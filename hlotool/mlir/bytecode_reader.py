@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.grammars import BYTECODE_MAGIC
 from hlotool.ir import no_collection
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir import codes
 from hlotool.mlir.builtin_codec import BUILTIN
-from hlotool.mlir.byte_cursor import MAGIC, ByteCursor, DamagedError, varint_at
+from hlotool.mlir.byte_cursor import ByteCursor, DamagedError, varint_at
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue, wrong_segments
 from hlotool.mlir.value_codec import Codec
 from hlotool.mlir.value_table import ValueTable, read_strings
@@ -82,7 +83,7 @@ def read_producer(data: bytes) -> tuple[int, str] | None:
 
 
 def _header(cursor: ByteCursor) -> tuple[int, str]:
-    if cursor.take(min(4, cursor.left)) != MAGIC:
+    if cursor.take(min(4, cursor.left)) != BYTECODE_MAGIC:
         raise DamagedError(codes.DAMAGED, 0, "the bytes do not begin as MLIR bytecode does")
     return cursor.varint(), cursor.terminated().decode("utf-8", "surrogateescape")
 
@@ -126,8 +127,8 @@ class _BytecodeFile:
         cursor = ByteCursor(self.data)
         self.version, producer = _header(cursor)
         if self.version > NEWEST:
-            raise DamagedError(codes.UNKNOWN, len(MAGIC), f"the bytecode has version {self.version}; {NEWEST} is the "
-                               "newest that is known")
+            raise DamagedError(codes.UNKNOWN, len(BYTECODE_MAGIC), f"the bytecode has version {self.version}; "
+                               f"{NEWEST} is the newest that is known")
         sections = self.sections(cursor)
         self.strings = read_strings(sections[_STRING])
         if own := sections.get(_PROPERTIES):

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Protocol
 
+from hlotool.grammars import BYTECODE_MAGIC
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.builtin_codec import BUILTIN
-from hlotool.mlir.byte_cursor import MAGIC, PADDING, varint_at
+from hlotool.mlir.byte_cursor import PADDING, varint_at
 from hlotool.mlir.bytecode_reader import (
     DIALECT_VERSIONS,
     ELIDED_LOCATIONS,
@@ -194,7 +195,8 @@ class _FileWriter:
 
     def written(self, program: Operation) -> bytes:
         self.number(program)
-        out = bytearray(MAGIC + varint(self.version) + self.producer.encode("utf-8", "surrogateescape") + b"\0")
+        producer = self.producer.encode("utf-8", "surrogateescape") + b"\0"
+        out = bytearray(BYTECODE_MAGIC + varint(self.version) + producer)
         out += section(1, self.dialect_part())
         sizes, values = self.value_parts()
         out += section(3, sizes) + section(2, values)

@@ -11,9 +11,9 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from hlotool.grammars import BYTECODE_MAGIC
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.builtin_codec import BUILTIN, element_count
-from hlotool.mlir.byte_cursor import MAGIC
 from hlotool.mlir.bytecode_reader import (
     DIALECT_VERSIONS,
     HAS_ATTRIBUTES,
@@ -68,7 +68,7 @@ class _PlainWriter:
         sizes, group = self.sizes(), varint(builtin)
         counts = varint(len(self.attributes)) + varint(len(self.types))
         return b"".join([
-            MAGIC, varint(DIALECT_VERSIONS), producer.encode(), b"\0",
+            BYTECODE_MAGIC, varint(DIALECT_VERSIONS), producer.encode(), b"\0",
             section(1, varint(len(self.dialects)) + dialects + heads),
             section(3, counts + b"".join([group + varint(len(s)) + b"".join(s) for s in sizes if s])),
             section(2, b"".join(self.attributes + self.types)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.grammars import (
     Choice,
@@ -29,7 +29,6 @@ from hlotool.mlir.print_values import quoted, symbol, value_text
 from hlotool.mlir.short_forms import BLOCK_NAMES, FULL_NAMES, RESULT_NAMES, is_applied
 from hlotool.mlir.text_printer import TextPrinter, Work, type_of
 
-_Write: TypeAlias = "Callable[[_OperationForm], str]"
 _BEFORE = frozenset(")],")
 _TIGHT = frozenset("([")
 

@@ -588,12 +588,6 @@ def read_type(text: str) -> mlir.AnyType:
     return found
 
 
-def read_location(text: str) -> mlir.Location:
-    """Return the location that a text spells: loc("a.py":1:2). Raises ValueError."""
-    found: mlir.Location = _single("location", text)
-    return found
-
-
 def _remembered(rule: str, text: str) -> Any:
     """Return the value of a text, remembered where the text is short: constants may be of any size."""
     return _short(rule, text) if len(text) <= _SHORT_TEXT else _single(rule, text)

@@ -7,7 +7,7 @@ Attributes that have their default are left out, as StableHLO's own conversion d
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
@@ -156,24 +156,21 @@ class _Upgrade(ValueConversion):
     def new_type(self, value: Any) -> Any:
         if not isinstance(value, mlir.DialectType) or value.dialect != "vhlo":
             return value
-        if (plain := PLAIN.get(value.mnemonic)) is not None:
-            return plain
-        make = _TYPES.get(value.mnemonic)
-        if make is None:
-            raise UnfitError(f"the type {value.mnemonic} is not known")
-        try:
-            return make(self, **dict(value.parameters))
-        except (TypeError, ValueError, AttributeError, KeyError) as error:  # of a field that holds something else
-            raise UnfitError(f"{value.mnemonic}: {error}") from None
+        plain = PLAIN.get(value.mnemonic)
+        return plain if plain is not None else self.made(_TYPES, "type", value)
 
     def new_attribute(self, value: Any) -> Any:
         if not isinstance(value, mlir.DialectAttribute) or value.dialect != "vhlo":
             return value
         if value.mnemonic in ENUMERATIONS:
             return mlir.DialectAttribute("stablehlo", value.mnemonic.removesuffix("_v1"), value.parameters)
-        make = _ATTRIBUTES.get(value.mnemonic)
+        return self.made(_ATTRIBUTES, "attribute", value)
+
+    def made(self, makers: Mapping[str, Callable[..., Any]], what: str, value: Any) -> Any:
+        """Return what the maker of a mnemonic makes of a value's parameters."""
+        make = makers.get(value.mnemonic)
         if make is None:
-            raise UnfitError(f"the attribute {value.mnemonic} is not known")
+            raise UnfitError(f"the {what} {value.mnemonic} is not known")
         try:
             return make(self, **dict(value.parameters))
         except (TypeError, ValueError, AttributeError, KeyError) as error:  # of a field that holds something else

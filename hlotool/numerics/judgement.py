@@ -61,10 +61,6 @@ class Kind(enum.IntEnum):
     def is_wrong(self) -> bool:
         return self >= Kind.NON_FINITE
 
-    @property
-    def is_undecided(self) -> bool:
-        return Kind.ILL_CONDITIONED <= self <= Kind.RANGE_END
-
     def __str__(self) -> str:
         return _WORDS[self]
 

@@ -45,7 +45,7 @@ def require_approximate_top_k(r: Reader, attribute: str) -> None:
             r.refuse(f"{name} stands beside ApproxTopK, which XLA writes out: it has no place for it")
     settings, called = _settings(r, attribute), r.called_signatures("called_computations")
     operands, shape = r.operands(), r.shape()
-    results = shape.elements if shape.is_tuple else (shape,)
+    results = shape.members
     if not operands or len(operands) % 2:
         r.refuse(f"ApproxTopK takes inputs and as many initial values, {len(operands)} operands are given")
     count = len(operands) // 2

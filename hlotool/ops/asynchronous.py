@@ -83,7 +83,7 @@ def async_start_shape(*operands: Shape, calls: HloComputation, declared: Shape |
 def require_results(label: str, results: Shape, whole: Shape) -> None:
     """The results in a state are those of the computation, or the first ones of them."""
     fits = results.compatible(whole) or (results.is_tuple and _is_prefix(
-        results, whole.elements if whole.is_tuple else (whole,)))
+        results, whole.members))
     require(fits, label, f"the computation gives {whole.text(False)}, the result holds {results.text(False)}")
 
 
@@ -235,12 +235,8 @@ def async_update_shape(previous: Shape, *operands: Shape, declared: Shape | None
 
 def _is_laid_out_as(shape: Shape, other: Shape) -> bool:
     """Return True if the arrays of two shapes have the same layouts and memories, the default where none is written."""
-    return all(a.minor_to_major == b.minor_to_major and _memory(a) == _memory(b)
+    return all(a.minor_to_major == b.minor_to_major and a.memory_space == b.memory_space
                for (_, a), (_, b) in zip(shape.leaves(), other.leaves(), strict=True) if a.is_array)
-
-
-def _memory(shape: Shape) -> int:
-    return shape.layout.memory_space if shape.layout is not None else 0
 
 
 def _emit_update(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:

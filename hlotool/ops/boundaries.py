@@ -60,11 +60,17 @@ def of_scatter(instruction: HloInstruction) -> Boundaries:
     """Updates outside of the operand are dropped."""
     count = (len(instruction.operands) - 1) // 2
     dims = instruction.operands[0].shape.dims
-    attributes, update = instruction.attributes, instruction.operands[count + 1].shape
-    kept = [d for d in range(len(dims)) if d not in attributes.get("inserted_window_dims", ())]
-    sizes = dict(zip(kept, (update.dims[d] for d in attributes.get("update_window_dims", ())), strict=False))
-    mapped = attributes.get("scatter_dims_to_operand_dims", ())
+    sizes, mapped = scatter_window(instruction), instruction.attributes.get("scatter_dims_to_operand_dims", ())
     return {count: tuple(dict.fromkeys(v for d in mapped for v in around(0, dims[d] - sizes.get(d, 1))))}
+
+
+def scatter_window(scatter: HloInstruction) -> dict[int, int]:
+    """Return the size of an update's window along each dimension of the operand; those left out have size 1."""
+    given = scatter.attributes
+    gone = (*given.get("inserted_window_dims", ()), *given.get("input_batching_dims", ()))
+    kept = [d for d in range(scatter.operands[0].shape.rank) if d not in gone]
+    update = scatter.operands[-1].shape
+    return dict(zip(kept, (update.dims[d] for d in given.get("update_window_dims", ())), strict=False))
 
 
 def of_conditional(instruction: HloInstruction) -> Boundaries:

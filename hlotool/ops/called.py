@@ -25,12 +25,6 @@ def parameter_shapes(computation: HloComputation) -> list[Shape]:
     return [p.shape for p in computation.parameters()]
 
 
-def result_shapes(computation: HloComputation) -> tuple[Shape, ...]:
-    """The shapes of the results: a tuple root's members, or the root's own."""
-    shape = computation.root.shape
-    return shape.elements if shape.is_tuple else (shape,)
-
-
 def odd_one(votes: Sequence[tuple[HloInstruction | None, Shape]],
             agree: Callable[[Shape, Shape], bool]) -> HloInstruction | None:
     """The one instruction whose shape differs from all others, which agree; None where more than one could be wrong.
@@ -77,7 +71,7 @@ def require_reducer(computation: HloComputation, inputs: Sequence[Shape], inits:
     name = f"{attribute} {computation.name}"
     require(len(found) == 2 * n, label, f"{name} takes {len(found)} parameters, folding {n} "
             f"array{'s' * (n != 1)} needs {2 * n}", attribute=attribute)
-    root, results = computation.root.shape, result_shapes(computation)
+    root, results = computation.root.shape, computation.root.shape.members
     require(root.is_tuple == (n > 1) or (root.is_tuple and len(results) == n), label,
             f"{name} gives {root.text(False)}, folding {n} array{'s' * (n != 1)} needs {n} scalars",
             attribute=attribute)
@@ -105,7 +99,7 @@ def _require_agreement(computation: HloComputation, index: int, given: Sequence[
     """A result is what its accumulator is, and up to precision what the array, its start and its parameter are."""
     found = parameter_shapes(computation)
     element = len(found) // 2 + index
-    result, accumulator = result_shapes(computation)[index], found[index]
+    result, accumulator = computation.root.shape.members[index], found[index]
     pairs = ((given[0], "the initial value"), (given[1], "the element type of the operand"),
              (found[element], f"parameter {element}"))
     wrong = next(((o, what) for o, what in pairs if not same_up_to_precision(result, o)), None)

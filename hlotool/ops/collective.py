@@ -181,7 +181,7 @@ def required_group(world: World, groups: ReplicaGroups | None, channel_id: int |
 
 def require_sizes(found: Sequence[Array], shape: Shape, axis: int, members: Sequence[int]) -> None:
     """Raise EvaluationError where a shape was written for groups of another size than this run has."""
-    for array, result in zip(found, shape.elements if shape.is_tuple else (shape,), strict=True):
+    for array, result in zip(found, shape.members, strict=True):
         if not result.is_dynamic_dim(axis) and array.shape[axis] != result.dims[axis]:
             of = f"{len(members)} member{'s' * (len(members) != 1)}"
             raise EvaluationError(f"the group has {of}, so that dimension {axis} has {array.shape[axis]} elements, "
@@ -208,11 +208,6 @@ def require_global(opcode: str, number: int, channel_id: int | None, use_global:
             "channel_id", attribute="channel_id")
     require(groups is not None and groups.is_listed, label,
             "use_global_device_ids=true stands without replica_groups", attribute="use_global_device_ids")
-
-
-def one_or_tuple(shapes: Sequence[Shape]) -> Shape:
-    """One shape as it is, several as a tuple."""
-    return shapes[0] if len(shapes) == 1 else Shape.tuple(*shapes)
 
 
 def packed(values: Sequence[Any]) -> Any:

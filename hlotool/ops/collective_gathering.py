@@ -13,7 +13,6 @@ from hlotool.ops.collective import (
     declared_results,
     drawn_groups,
     emit_second,
-    one_or_tuple,
     packed,
     require_arrays,
     require_global,
@@ -85,7 +84,7 @@ def all_gather_shape(*operands: Shape, dimensions: Ints, replica_groups: Replica
     """Constraints 1 to 4 of all-gather."""
     found = _gather_rule("all-gather", operands, declared_results(declared, len(operands)), dimensions, replica_groups)
     require_global("all-gather", 4, channel_id, use_global_device_ids, replica_groups)
-    return Shape.tuple(*found) if declared is not None and declared.is_tuple else one_or_tuple(found)
+    return Shape.tuple(*found) if declared is not None and declared.is_tuple else Shape.one_or_tuple(found)
 
 
 def _emit_all_gather_of(e: Emitter, instruction: HloInstruction, operands: Sequence[Value], shape: Shape) -> Value:
@@ -102,7 +101,7 @@ def _emit_all_gather(e: Emitter, instruction: HloInstruction, operands: Sequence
 
 def _lift_all_gather(r: Reader) -> HloInstruction:
     operands, shape = r.operands(), r.shape()
-    results = shape.elements if shape.is_tuple else (shape,)
+    results = shape.members
     for operand, result in zip(operands, results, strict=False):
         if operand.shape.is_static and not result.is_static:
             r.refuse(f"its result is {result.text(False)}, its operand {operand.shape.text(False)}: of known sizes the "
@@ -148,7 +147,7 @@ def all_gather_start_shape(*operands: Shape, dimensions: Ints, replica_groups: R
                            channel_id: int | None = None, use_global_device_ids: bool = False,
                            declared: Shape | None) -> Shape:
     """Constraints 1 to 5 of all-gather-start."""
-    inputs = one_or_tuple(operands)
+    inputs = Shape.one_or_tuple(operands)
     fits = declared is None or (declared.is_tuple and len(declared.elements) >= 2
                                 and declared.elements[0].compatible(inputs))
     require(fits, "all-gather-start-c5", f"the result is {shown(declared)}; it must be (operands, gathered operands), "
@@ -156,7 +155,7 @@ def all_gather_start_shape(*operands: Shape, dimensions: Ints, replica_groups: R
     results = None if declared is None else declared_results(declared.elements[1], len(operands))
     found = _gather_rule("all-gather-start", operands, results, dimensions, replica_groups)
     require_global("all-gather-start", 4, channel_id, use_global_device_ids, replica_groups)
-    return Shape.tuple(inputs, one_or_tuple(found), *(declared.elements[2:] if declared is not None else ()))
+    return Shape.tuple(inputs, Shape.one_or_tuple(found), *(declared.elements[2:] if declared is not None else ()))
 
 
 def _emit_all_gather_start(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:

@@ -13,7 +13,6 @@ from hlotool.ops.collective import (
     device_of,
     group_mode_of,
     group_of,
-    one_or_tuple,
     packed,
     require_arrays,
     required_group,
@@ -262,12 +261,12 @@ def collective_broadcast_shape(*operands: Shape, has_dynamic_root: bool = False)
     """Constraints 1 and 2 of collective-broadcast."""
     require_arrays("collective-broadcast", operands)
     if not has_dynamic_root:
-        return one_or_tuple(operands)
+        return Shape.one_or_tuple(operands)
     *values, roots = operands
     require(bool(values) and roots.element_type == "s32" and roots.dims == (len(values),), "collective-broadcast-c2",
             f"has_dynamic_root=true takes operands and a root for each, s32[{len(values)}]; the last operand is "
             f"{roots.text(False)}", attribute="has_dynamic_root")
-    return one_or_tuple(values)
+    return Shape.one_or_tuple(values)
 
 
 def _emit_collective_broadcast(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:

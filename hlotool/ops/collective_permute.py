@@ -14,7 +14,6 @@ from hlotool.ops.collective import (
     World,
     emit_second,
     group_of,
-    one_or_tuple,
     packed,
     require_arrays,
     second_of,
@@ -29,7 +28,7 @@ from hlotool.ops.random_programs import Draw
 from hlotool.ops.registry import op, require
 from hlotool.ops.relation_files import collective_relations
 from hlotool.ops.rules import listed
-from hlotool.ops.values import EvaluationError, zeros
+from hlotool.ops.values import EvaluationError, as_tuple, zeros
 
 
 def collective_permute_shape(*operands: Shape, source_target_pairs: tuple[tuple[int, int], ...],
@@ -46,7 +45,7 @@ def _permute(opcode: str, operands: Sequence[Shape], pairs: Sequence[Sequence[in
     if slice_sizes is None:
         require_arrays(opcode, operands)
         _require_ends(opcode, pairs, 1)
-        return one_or_tuple(operands)
+        return Shape.one_or_tuple(operands)
     require(len(operands) == 4, f"{opcode}-c3", f"in place it takes 4 operands (input, output, and their offsets), "
             f"{len(operands)} given")
     source, target = operands[:2]
@@ -102,7 +101,7 @@ def _emit_in_place(e: Emitter, instruction: HloInstruction, operands: Sequence[V
     sizes = instruction.attributes["slice_sizes"]
     leaving = _emitted_places(operands[0], operands[2])
     arriving = _emitted_places(operands[1], operands[3])
-    buffers, results = [s.without_layout() for s in (target.elements or (target,))], list(_members(operands[1]))
+    buffers, results = [s.without_layout() for s in (target.elements or (target,))], list(as_tuple(operands[1]))
     ends = [t for _, t in instruction.attributes["source_target_pairs"]]
     if not len(leaving) == len(arriving) == len(sizes) or len(set(ends)) != len(ends):
         e.refuse(instruction, "which slices each pair of this collective-permute carries is not defined")
@@ -112,16 +111,12 @@ def _emit_in_place(e: Emitter, instruction: HloInstruction, operands: Sequence[V
                      {"comparison_direction": enum_attribute("comparison_direction", "EQ")})
     for (number, starts), (index, places), size in zip(leaving, arriving, sizes, strict=True):
         shape = buffers[index].with_dims(size)
-        cut = e.op("stablehlo.dynamic_slice", [_members(operands[0])[number], *starts], shape,
+        cut = e.op("stablehlo.dynamic_slice", [as_tuple(operands[0])[number], *starts], shape,
                    {"slice_sizes": i64_array(size)})
         moved = _emit_permuted(e, instruction, cut, shape)
         updated = e.op("stablehlo.dynamic_update_slice", [results[index], moved, *places], buffers[index])
         results[index] = e.op("stablehlo.select", [is_target, updated, results[index]], buffers[index])
     return tuple(results) if source.is_tuple else results[0]
-
-
-def _members(value: Value) -> Sequence[Value]:
-    return value if isinstance(value, tuple) else (value,)
 
 
 def _emitted_places(buffer: Value, offsets: Value) -> list[tuple[int, Sequence[Value]]]:
@@ -223,7 +218,7 @@ def collective_permute_start_shape(*operands: Shape, source_target_pairs: tuple[
                                    slice_sizes: Any = None, declared: Shape | None) -> Shape:
     """Constraints 1 to 4 of collective-permute-start."""
     output = _permute("collective-permute-start", operands, source_target_pairs, slice_sizes)
-    inputs = one_or_tuple(operands) if slice_sizes is None else operands[0]
+    inputs = Shape.one_or_tuple(operands) if slice_sizes is None else operands[0]
     fits = declared is None or (declared.is_tuple and len(declared.elements) >= 2
                                 and declared.elements[1].compatible(output))
     require(fits, "collective-permute-start-c4",

@@ -13,7 +13,6 @@ from hlotool.ops.collective import (
     declared_results,
     device_of,
     drawn_groups,
-    one_or_tuple,
     packed,
     require_arrays,
     require_global,
@@ -64,7 +63,7 @@ def _all_reduce(opcode: str, operands: Sequence[Shape], to_apply: HloComputation
     require(channel_id is None or channel_id > 0, f"{opcode}-c3", f"channel_id is {channel_id}; it must be positive",
             attribute="channel_id")
     require_global(opcode, 4, channel_id, use_global, groups)
-    result = one_or_tuple(operands)
+    result = Shape.one_or_tuple(operands)
     # Floats may be reduced in another precision than they come in.
     return declared if declared is not None and same_up_to_precision(declared, result) else result
 
@@ -80,7 +79,7 @@ def _emit_all_reduce(e: Emitter, instruction: HloInstruction, operands: Sequence
     """One operation for all operands, in the element type that the computation adds in."""
     region = instruction.attributes["to_apply"]
     root = region.root.shape
-    results = instruction.shape.elements if instruction.shape.is_tuple else (instruction.shape,)
+    results = instruction.shape.members
     given = [o.shape.without_layout() for o in instruction.operands]
     wide = [s.with_element_type(root.element_type) for s in given] if root.is_array else given
     values = [v if s is w else e.op("stablehlo.convert", [v], w) for v, s, w in zip(operands, given, wide, strict=True)]
@@ -100,7 +99,7 @@ def _lift_all_reduce(r: Reader) -> HloInstruction:
 def _promoted_operands(r: Reader) -> list[HloInstruction]:
     """The operands in the element types of the results."""
     shape = r.shape()
-    return promoted(r, r.operands(), shape.elements if shape.is_tuple else (shape,))
+    return promoted(r, r.operands(), shape.members)
 
 
 def _draw_all_reduce(d: Draw) -> None:
@@ -202,13 +201,13 @@ def reduce_scatter_shape(*operands: Shape, dimensions: Ints, to_apply: HloComput
                     f"dimension {axis} has {n} elements in operand {i} and {m} in the result, the groups have "
                     f"{size if size is not None else 'all'} members")
         found.append(scaled(shape, axis, m))
-    return Shape.tuple(*found) if declared is not None and declared.is_tuple else one_or_tuple(found)
+    return Shape.tuple(*found) if declared is not None and declared.is_tuple else Shape.one_or_tuple(found)
 
 
 def _emit_reduce_scatter(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     attributes = {"scatter_dimension": i64(instruction.attributes["dimensions"][0]), **group_attributes(instruction)}
     shape = instruction.shape
-    results = shape.elements if shape.is_tuple else (shape,)
+    results = shape.members
     # StableHLO scatters no empty dimension.
     found = [e.op("stablehlo.reduce_scatter", [value], result, attributes,
                   [e.region(instruction.attributes["to_apply"])])

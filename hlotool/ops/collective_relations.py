@@ -151,7 +151,7 @@ def _of_one_member(relations: Relations, opcode: str, value: Pieces, groups: Arr
 def all_gather(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     """Put what the members of each group have one behind the other."""
     groups, (along,) = _groups(relations, instruction), instruction.attributes["dimensions"]
-    shapes = instruction.shape.elements if instruction.shape.is_tuple else (instruction.shape,)
+    shapes = instruction.shape.members
     found = []
     for operand, shape in zip(map(array_of, operands), shapes, strict=True):
         if shape.dims[along] != operand.dims[along] * groups.shape[1]:
@@ -222,7 +222,7 @@ def _block(relations: Relations, groups: Array) -> Array:
 def reduce_scatter(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     """Fold what the members of each group have; each keeps the block of its place."""
     groups, (along,) = _groups(relations, instruction), instruction.attributes["dimensions"]
-    shapes = instruction.shape.elements if instruction.shape.is_tuple else (instruction.shape,)
+    shapes = instruction.shape.members
     found = []
     for operand, shape in zip(operands, shapes, strict=True):
         view = _reduced(relations, instruction, operand)
@@ -311,7 +311,7 @@ def all_gather_start(relations: Relations, instruction: HloInstruction, operands
     groups, (along,) = _groups(relations, instruction), instruction.attributes["dimensions"]
     result = instruction.shape.elements[1]
     found = [_gathered(relations, o, groups, along, s.dims) for o, s in zip(
-        map(array_of, operands), result.elements if result.is_tuple else (result,), strict=True)]
+        map(array_of, operands), result.members, strict=True)]
     return (operands[0] if len(operands) == 1 else tuple(operands), tuple(found) if result.is_tuple else found[0])
 
 

@@ -329,14 +329,9 @@ def require_aliasing(operands: Sequence[Shape], result: Shape, pairs: Sequence[A
                 f"{list(pair.parameter_index)} of operand {pair.parameter}, which do not both exist",
                 attribute="output_to_operand_aliasing")
         assert inside is not None and outside is not None
-        require(_bare(inside).compatible(_bare(outside)), label,
+        require(inside.bare.compatible(outside.bare), label,
                 f"output_to_operand_aliasing pairs {outside.text(False)} with {inside.text(False)}",
                 attribute="output_to_operand_aliasing")
-
-
-def _bare(shape: Shape) -> Shape:
-    """Return the contents of a buffer."""
-    return shape.elements[0] if shape.is_buffer else shape
 
 
 def _lift_fusion(r: Reader) -> HloInstruction:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from hlotool.ir import (
@@ -284,18 +284,12 @@ def lifted_row(r: Reader, attribute: str, count: int, default: int = 1) -> tuple
     return found
 
 
-def _labels_of(numbers: Mapping[str, Any]) -> ConvolutionDimensions:
-    """The labels of the fields of #stablehlo.conv."""
-    return ConvolutionDimensions(*(_spelled({
-        first: numbers[f"{side}_{first_name}_dimension"], second: numbers[f"{side}_{second_name}_dimension"],
-        **{str(i): d for i, d in enumerate(numbers[f"{side}_spatial_dimensions"])}})
-        for side, first, first_name, second, second_name in (
-            ("input", "b", "batch", "f", "feature"), ("kernel", "i", "input_feature", "o", "output_feature"),
-            ("output", "b", "batch", "f", "feature"))))
-
-
-def _spelled(places: Mapping[str, int]) -> str:
-    return "".join(sorted(places, key=places.__getitem__))
+def _labels_of(r: Reader) -> ConvolutionDimensions:
+    """Return the labels of the fields of #stablehlo.conv."""
+    try:
+        return ConvolutionDimensions.of_numbers(r.struct("dimension_numbers"))
+    except KeyError as error:
+        r.refuse(f"its dimension_numbers say nothing of {error}")
 
 
 def _lift_convolution(r: Reader) -> HloInstruction:
@@ -303,7 +297,7 @@ def _lift_convolution(r: Reader) -> HloInstruction:
     if (kinds := {o.shape.element_type for o in operands}) and len(kinds) > 1 and all(
             o.shape.dtype.is_integral for o in operands):
         r.refuse(f"its operands are of {' and '.join(sorted(kinds))}; StableHLO convolves integers of one type")
-    labels = r.once("dimension_numbers", lambda: _labels_of(r.struct("dimension_numbers")))
+    labels = r.once("dimension_numbers", lambda: _labels_of(r))
     n, kernel = labels.spatial_rank, operands[1].shape
     strides, base = lifted_row(r, "window_strides", n), lifted_row(r, "lhs_dilation", n)
     holes, padding = lifted_row(r, "rhs_dilation", n), lifted_padding(r, n)

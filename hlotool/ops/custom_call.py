@@ -206,7 +206,7 @@ def _lift_custom_call(r: Reader) -> HloInstruction:
         are_given = all(w.minor_to_major == o.shape.minor_to_major for w, o in zip(wanted, operands, strict=True))
         if not (are_given and r.has(_UNCONSTRAINED)):
             attributes["operand_layout_constraints"] = wanted
-        made = _laid_out(r, "result_layouts", shape.elements if shape.is_tuple else (shape,))
+        made = _laid_out(r, "result_layouts", shape.members)
         shape = Shape.tuple(*made) if shape.is_tuple else made[0]
     return r.add("custom-call", shape, operands, attributes | called)
 
@@ -234,7 +234,7 @@ def _lift_manual_computation(r: Reader) -> HloInstruction:
 
     inside = [p.shape for p in body.parameters()]
     if inside:
-        local = border("GlobalToLocalShape", "in_shardings", inside[0] if len(inside) == 1 else Shape.tuple(*inside),
+        local = border("GlobalToLocalShape", "in_shardings", Shape.one_or_tuple(inside),
                        values)
         values = (local,) if len(inside) == 1 else tuple(
             r.add("get-tuple-element", s, (local,), {"index": i}) for i, s in enumerate(inside))

@@ -9,7 +9,7 @@ from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, Shape, lazy_da
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import index_maps
 from hlotool.ops.agreement import scattered
-from hlotool.ops.boundaries import of_gather, of_scatter
+from hlotool.ops.boundaries import of_gather, of_scatter, scatter_window
 from hlotool.ops.called import require_reducer
 from hlotool.ops.costs import Cost, Inner, elements_of, reads_a_part
 from hlotool.ops.elementwise import SPECIFICATION
@@ -377,7 +377,7 @@ def _lift_scatter(r: Reader) -> HloInstruction:
     if twice := set(attributes["scatter_dims_to_operand_dims"]) & set(attributes.get("input_batching_dims", ())):
         r.refuse(f"dimension {min(twice)} stands in both scatter_dims_to_operand_dims and input_batching_dims")
     operands, shape = r.operands(), r.shape()
-    results = shape.elements if shape.is_tuple else (shape,)
+    results = shape.members
     n = len(operands) // 2
     inputs, updates = (promoted(r, given, results) for given in (operands[:n], operands[n + 1:]))
     return r.add("scatter", shape, [*inputs, operands[n], *updates], {**attributes, "to_apply": r.computation(0)})
@@ -385,12 +385,8 @@ def _lift_scatter(r: Reader) -> HloInstruction:
 
 def _scatter_parts(instruction: HloInstruction) -> str:
     """The case in which StableHLO's scatter gives another value: a window of which a part lies outside."""
-    attributes, count = instruction.attributes, len(instruction.operands) // 2
-    operand, indices, update = (instruction.operands[n].shape for n in (0, count, count + 1))
-    left_out = (*attributes["inserted_window_dims"], *attributes.get("input_batching_dims", ()))
-    kept = [d for d in range(operand.rank) if d not in left_out]
-    sizes = dict(zip(kept, (update.dims[d] for d in attributes["update_window_dims"]), strict=False))
-    if 0 in indices.dims or all(sizes.get(d, 1) == 1 for d in attributes["scatter_dims_to_operand_dims"]):
+    indices, sizes = instruction.operands[len(instruction.operands) // 2].shape, scatter_window(instruction)
+    if 0 in indices.dims or all(sizes.get(d, 1) == 1 for d in instruction.attributes["scatter_dims_to_operand_dims"]):
         return ""
     return ("where a window lies partly outside of the operand, HLO drops it as a whole and StableHLO the elements "
             "that lie outside")

@@ -151,7 +151,7 @@ def evaluate(target: str, operands: Sequence[Array], layouts: Sequence[Shape], c
     if len(operands) != len(ranks):
         raise EvaluationError(f"{target} takes {len(ranks)} operands, {len(operands)} are given")
     seen = [_seen(o, s, rank) for o, s, rank in zip(operands, layouts, ranks, strict=True)]
-    results = result.elements if result.is_tuple else (result,)
+    results = result.members
     made = _over_batch(routine.function, seen, ranks, lapack_config(config), results)
     given = tuple(_given_back(m, s) for m, s in zip(made, results, strict=True))
     return given if result.is_tuple else given[0]

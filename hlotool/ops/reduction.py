@@ -12,7 +12,6 @@ from hlotool.ops.agreement import alike
 from hlotool.ops.called import (
     parameter_shapes,
     require_reducer,
-    result_shapes,
     same_up_to_precision,
     scalar,
 )
@@ -50,11 +49,6 @@ def require_one_size(inputs: Sequence[Shape], label: str) -> None:
                 f"operand 0 is {inputs[0].text(False)}, operand {i} is {shape.text(False)}: the dimensions differ")
 
 
-def gathered(shapes: Sequence[Shape]) -> Shape:
-    """One shape as it is, several as a tuple."""
-    return shapes[0] if len(shapes) == 1 else Shape.tuple(*shapes)
-
-
 def reduce_shape(*operands: Shape, dimensions: Ints = (), to_apply: HloComputation) -> Shape:
     """Constraints 1 to 4 of reduce."""
     inputs, inits = halves("reduce", operands, "reduce-c1")
@@ -65,7 +59,7 @@ def reduce_shape(*operands: Shape, dimensions: Ints = (), to_apply: HloComputati
     results = require_reducer(to_apply, inputs, inits, "reduce-c4", attribute="to_apply")
     kept = [d for d in range(rank) if d not in dimensions]
     dims, flags = tuple(inputs[0].dims[d] for d in kept), tuple(inputs[0].dynamic_flags[d] for d in kept)
-    return gathered([Shape.array(r.element_type, dims, None, flags) for r in results])
+    return Shape.one_or_tuple([Shape.array(r.element_type, dims, None, flags) for r in results])
 
 
 def _emit_reduce(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
@@ -83,12 +77,12 @@ def _lift_reduce(r: Reader) -> HloInstruction:
 
 def promoted_operands(r: Reader, to_apply: HloComputation) -> list[HloInstruction]:
     """Inputs and initial values as the computation takes them; other floats, HLO's reductions take as they are."""
-    operands, results = r.operands(), result_shapes(to_apply)
+    operands, results = r.operands(), to_apply.root.shape.members
     for init in operands[len(operands) // 2:]:
         if init.shape.dims:
             r.refuse(f"its initial value is {init.shape.text(False)}, which is no scalar")
     whole = r.shape()
-    for result, declared in zip(results, whole.elements if whole.is_tuple else (whole,), strict=False):
+    for result, declared in zip(results, whole.members, strict=False):
         if result.element_type != declared.element_type:
             r.refuse(f"its region gives {result.text(False)}, its result is {declared.text(False)}")
     wanted = [o.shape if same_up_to_precision(scalar(o.shape), result) else result
@@ -208,7 +202,7 @@ def scan_shape(*operands: Shape, dimensions: Ints, num_carries: int = 0, to_appl
     """Constraints 1 to 6 of scan."""
     require(len(dimensions) == 1, "scan-c1", f"dimensions={{{listed(dimensions)}}}; scan goes along exactly one",
             attribute="dimensions")
-    found, results = parameter_shapes(to_apply), result_shapes(to_apply)
+    found, results = parameter_shapes(to_apply), to_apply.root.shape.members
     require(len(found) == len(operands), "scan-c2",
             f"to_apply {to_apply.name} takes {len(found)} parameters, scan has {len(operands)} operands",
             attribute="to_apply")
@@ -232,7 +226,7 @@ def scan_shape(*operands: Shape, dimensions: Ints, num_carries: int = 0, to_appl
                 f"carry {i} is {shape.text(False)}; {to_apply.name} takes {found[n_in + i].text(False)} for it and "
                 f"gives {results[n_out + i].text(False)}")
     if size is None:
-        outer = (declared.elements if declared.is_tuple else (declared,))[0] if declared is not None else None
+        outer = declared.members[0] if declared is not None else None
         require(outer is not None and outer.is_array and outer.rank > axis, "scan-c4",
                 "nothing says how long the scan is")
         size, is_dynamic = (outer.dims[axis], outer.is_dynamic_dim(axis)) if outer is not None else (0, False)
@@ -314,7 +308,7 @@ def scan(*operands: Any, dimensions: Ints, num_carries: int = 0, is_reverse: boo
     C5  Parameters of inputs are slices across the dimension.
     C6  Carries keep their shape from operand to parameter to result.
     """
-    members = shape.elements if shape.is_tuple else (shape,)
+    members = shape.members
     axis, n_in, n_out = dimensions[0], len(operands) - num_carries, len(members) - num_carries
     sliced = [np.asarray(a) for a in operands[:n_in]]
     length = sliced[0].shape[axis] if sliced else members[0].dims[axis]

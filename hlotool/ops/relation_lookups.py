@@ -94,11 +94,6 @@ def _reach(relations: Relations, index: TermView) -> tuple[int, int] | None:
     return None
 
 
-def _column(view: TermView) -> Array | None:
-    """Return the number of each device that a view is everywhere; None: it is no such number."""
-    return view.offsets.array[:, 0] if view.term.kind == "count" and not any(view.rows[0]) else None
-
-
 # Rows of which each device has some
 
 
@@ -133,9 +128,9 @@ def _range(relations: Relations, mask: TermView, truth: bool) -> _Within | None:
     if (given := _operands(relations, mask, "compare")) is None or not DTYPES[given[0].element_type].is_integral:
         return None
     direction = dict(_label(mask)[2])["direction"]
-    if _column(given[1]) is None:
+    if given[1].number is None:
         given, direction = given[::-1], _TURNED[direction]
-    edge = _column(given[1])
+    edge = given[1].number
     if edge is None or np.abs(edge).max() > _FARTHEST:
         return None
     direction = direction if truth else _OPPOSITE[direction]
@@ -173,7 +168,7 @@ def _row(relations: Relations, value: TermView, found: _Within) -> TermView | No
     index, start = given[1], np.zeros(1, np.int64)
     if index != found.index:
         apart = _operands(relations, index, "subtract")
-        if apart is None or apart[0] != found.index or (column := _column(apart[1])) is None:
+        if apart is None or apart[0] != found.index or (column := apart[1].number) is None:
             return None
         index, start = apart[0], column
     low, high = found.low, found.high

@@ -142,7 +142,7 @@ def along_dimensions(relations: Relations, instruction: HloInstruction, operands
     if record.flow.effect or "random" in record.flags or instruction.attributes.get("custom_call_has_side_effect"):
         raise NotCarried(f"{instruction.opcode} is not carried")
     views = [one_view(o) for o in operands]
-    results = instruction.shape.elements if instruction.shape.is_tuple else (instruction.shape,)
+    results = instruction.shape.members
     if not all(s.is_array for s in results):
         raise NotCarried(f"{instruction.opcode} gives no arrays")
     label, sizes = label_of(relations, instruction), [views[0].dims[d] for d in parallel] if parallel else []

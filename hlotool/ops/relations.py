@@ -94,6 +94,11 @@ class TermView:
     def element_type(self) -> str:
         return self.term.element_type
 
+    @property
+    def number(self) -> Array | None:
+        """Return the number of each device that the view is everywhere; None: it is no such number."""
+        return self.offsets.array[:, 0] if self.term.kind == "count" and not any(self.rows[0]) else None
+
 
 @dataclass(frozen=True)
 class TermPiece:

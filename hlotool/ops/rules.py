@@ -13,7 +13,6 @@ FLOAT_OR_COMPLEX = ("float", "complex")
 INTEGER = ("signed", "unsigned")
 LOGICAL = ("pred", "signed", "unsigned")
 NUMERIC = ("signed", "unsigned", "float", "complex")
-ORDERED = ("pred", "signed", "unsigned", "float")
 SIGNED = ("signed", "float", "complex")
 ANY = ("pred", "signed", "unsigned", "float", "complex")
 

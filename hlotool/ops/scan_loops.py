@@ -35,7 +35,7 @@ class _Builder:
 def emit_loop(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     """The while loop that means a scan, and from its results those of the scan."""
     attributes, shape = instruction.attributes, instruction.shape
-    members = shape.elements if shape.is_tuple else (shape,)
+    members = shape.members
     carries: int = attributes.get("num_carries", 0)
     axis: int = attributes["dimensions"][0]
     inputs = [o.shape for o in instruction.operands[:len(operands) - carries]]

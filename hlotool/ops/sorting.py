@@ -50,7 +50,7 @@ def sort_shape(*operands: Shape, dimensions: tuple[int, ...], to_apply: HloCompu
             raise ConstraintError("sort-c5", f"parameter {i} of {to_apply.name} is {parameter.text(False)}, operand "
                                   f"{i // 2} is {operand.text(False)}",
                                   odd_one([*pair, (None, scalar(operand))], same_up_to_precision))
-    return operands[0] if len(operands) == 1 else Shape.tuple(*operands)
+    return Shape.one_or_tuple(operands)
 
 
 def _emit_sort(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:

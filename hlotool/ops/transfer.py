@@ -8,6 +8,7 @@ from typing import Any
 
 from hlotool.ir import FrontendAttributes, HloInstruction, Layout, Shape
 from hlotool.ir.arrays import Array, np
+from hlotool.ops.collective import shown
 from hlotool.ops.costs import Cost, Inner, is_free, moves
 from hlotool.ops.elementwise import SPECIFICATION
 from hlotool.ops.flow import AWAITS, Effect, Elements, Flow, Step
@@ -34,10 +35,6 @@ def _require_token(shape: Shape, label: str, what: str) -> None:
 def _is_bundle(shape: Shape | None, count: int) -> bool:
     """Return True if a shape is (data, ..., token) of `count` members."""
     return shape is not None and shape.is_tuple and len(shape.elements) == count and shape.elements[-1].is_token
-
-
-def _shown(shape: Shape | None) -> str:
-    return "not written" if shape is None else shape.text(False)
 
 
 def _channel(e: Emitter, instruction: HloInstruction, host: int) -> dict[str, str]:
@@ -97,7 +94,7 @@ def _lifted_channel(r: Reader, host: int) -> dict[str, Any]:
 def _received_data(r: Reader) -> tuple[Shape, ...]:
     """Return the results before the token that ends them."""
     shape = r.shape()
-    *data, last = shape.elements if shape.is_tuple else (shape,)
+    *data, last = shape.members
     if not last.is_token or not all(d.is_array for d in data):
         r.refuse(f"its results are {shape.text(False)}; they are arrays, and a token at the end")
     return tuple(data)
@@ -107,7 +104,7 @@ def send_shape(operand: Shape, token: Shape, *, declared: Shape | None) -> Shape
     """Constraints 1 and 2 of send."""
     _require_token(token, "send-c1", "the second operand")
     require(declared is None or (_is_bundle(declared, 3) and declared.elements[0].compatible(operand)), "send-c2",
-            f"the result is {_shown(declared)}; it must be ({operand.text(False)}, u32[], token[])")
+            f"the result is {shown(declared)}; it must be ({operand.text(False)}, u32[], token[])")
     return Shape.tuple(operand, _CONTEXT, TOKEN_SHAPE)
 
 
@@ -170,7 +167,7 @@ def send_done(context: Any, *, channel_id: int | None = None, is_host_transfer: 
 def recv_shape(token: Shape, *, declared: Shape | None) -> Shape:
     """Constraints 1 and 2 of recv."""
     _require_token(token, "recv-c1", "the operand")
-    require(_is_bundle(declared, 3), "recv-c2", f"the result is {_shown(declared)}; it must be (data, u32[], token[])")
+    require(_is_bundle(declared, 3), "recv-c2", f"the result is {shown(declared)}; it must be (data, u32[], token[])")
     assert declared is not None
     return Shape.tuple(declared.elements[0], _CONTEXT, TOKEN_SHAPE)
 
@@ -183,7 +180,7 @@ def _emit_recv(e: Emitter, instruction: HloInstruction, operands: Sequence[Value
 
 def _lift_recv(r: Reader) -> HloInstruction:
     attributes, data = _lifted_channel(r, HOST_TO_DEVICE), _received_data(r)
-    inner = data[0] if len(data) == 1 else Shape.tuple(*data)
+    inner = Shape.one_or_tuple(data)
     started = r.add("recv", Shape.tuple(inner, _CONTEXT, TOKEN_SHAPE), r.operands(), attributes)
     done = r.add("recv-done", Shape.tuple(inner, TOKEN_SHAPE), (started,), attributes)
     return done if len(data) == 1 else _flattened(r, done, data)
@@ -241,7 +238,7 @@ def recv_done(context: Any, *, channel_id: int | None = None, is_host_transfer: 
 def infeed_shape(token: Shape, *, declared: Shape | None) -> Shape:
     """Constraints 1 and 2 of infeed."""
     _require_token(token, "infeed-c1", "the operand")
-    require(_is_bundle(declared, 2), "infeed-c2", f"the result is {_shown(declared)}; it must be (data, token[])")
+    require(_is_bundle(declared, 2), "infeed-c2", f"the result is {shown(declared)}; it must be (data, token[])")
     assert declared is not None
     return declared
 

@@ -24,7 +24,7 @@ from hlotool.ops.flow import REDUCES
 from hlotool.ops.freedom import Freedom
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64_array, i64_tensor, promoted
 from hlotool.ops.random_programs import ORDERLESS, Draw, Undrawable
-from hlotool.ops.reduction import Ints, gathered, halves, promoted_operands, require_one_size
+from hlotool.ops.reduction import Ints, halves, promoted_operands, require_one_size
 from hlotool.ops.registry import op, require
 from hlotool.ops.relation_files import relation_folds
 from hlotool.ops.rules import listed, require_array, same_size
@@ -39,7 +39,8 @@ def reduce_window_shape(*operands: Shape, window: Window = Window(), to_apply: H
     dims = windowed_dims("reduce-window", inputs[0], window, 3)
     require_reducer(to_apply, inputs, inits, "reduce-window-c4", attribute="to_apply")
     # Unlike reduce's, the element type is that of the initial value. XLA: ShapeInference::InferReduceWindowShape.
-    return gathered([Shape.array(v.element_type, dims, None, i.dynamic) for v, i in zip(inits, inputs, strict=True)])
+    return Shape.one_or_tuple([Shape.array(v.element_type, dims, None, i.dynamic)
+                               for v, i in zip(inits, inputs, strict=True)])
 
 
 def window_attributes(window: Window) -> dict[str, str]:

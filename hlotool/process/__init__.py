@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hlotool.process.failures import Crashed, OutOfMemory, Refusal, TimedOut
     from hlotool.process.memory import available_memory, bytes_in, free_memory, limit_memory, taken_memory
     from hlotool.process.own_files import OwnFiles, read_plain, read_plain_text
-    from hlotool.process.pool import answers, processors
+    from hlotool.process.pool import answer_of, answers, processors
     from hlotool.process.sandbox import granted_folder, sandbox_layers, scratch_folder
     from hlotool.process.supervision import STALLED, asking, can_supervise, note_progress, supervised
     from hlotool.process.user_program import UserProgram, end_user_programs
@@ -34,6 +34,7 @@ __all__ = [
     "Refusal",
     "TimedOut",
     "UserProgram",
+    "answer_of",
     "answers",
     "asking",
     "available_memory",
@@ -71,7 +72,7 @@ __getattr__ = lazily(__name__, {
     "failures": ("Crashed", "OutOfMemory", "Refusal", "TimedOut"),
     "memory": ("available_memory", "bytes_in", "free_memory", "limit_memory", "taken_memory"),
     "own_files": ("OwnFiles", "read_plain", "read_plain_text"),
-    "pool": ("answers", "processors"),
+    "pool": ("answer_of", "answers", "processors"),
     "sandbox": ("granted_folder", "sandbox_layers", "scratch_folder"),
     "supervision": ("STALLED", "asking", "can_supervise", "note_progress", "supervised"),
     "user_program": ("UserProgram", "end_user_programs"),

@@ -41,7 +41,7 @@ def answers(task: str, questions: Sequence[tuple[Any, ...]], processes: int) -> 
                 number = left.popleft()
             except IndexError:
                 break
-            done.put((number, _answer(child, task, questions[number])))
+            done.put((number, answer_of(child, task, questions[number])))
         child.close()
 
     for child in children:
@@ -57,9 +57,10 @@ def answers(task: str, questions: Sequence[tuple[Any, ...]], processes: int) -> 
             child.close()
 
 
-def _answer(child: Child, task: str, question: tuple[Any, ...]) -> Any:
+def answer_of(child: Child, task: str, question: tuple[Any, ...], timeout: float = _LONG) -> Any:
+    """Return a child's answer, or the exception in its place; `task` is "module:function" of hlotool."""
     try:
-        return child.ask(task, *question, timeout=_LONG)
+        return child.ask(task, *question, timeout=timeout)
     except (Crashed, TimedOut, OutOfMemory, Refusal, HloError) as error:
         return error
     except Exception as error:  # of the pipe; whoever asked hears of it

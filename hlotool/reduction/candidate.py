@@ -47,11 +47,6 @@ class Candidate:
         return sum(len(c.instructions) for m in modules for c in m.computations)
 
     @property
-    def entry_size(self) -> int:
-        """Return the number of instructions of the entry."""
-        return len(self.module.entry.instructions)
-
-    @property
     def elements(self) -> int:
         """Return the number of elements of the arguments."""
         return sum(int(leaf.size) for row in self.rows or () for leaf in row)

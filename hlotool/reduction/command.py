@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from hlotool.ir.arrays import Array, np
+from hlotool.ir.arrays import Array
 from hlotool.process import UserProgram
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle import NOTHING, Interest, Observation
@@ -102,8 +102,6 @@ def form_of(candidate: Candidate, suffix: str) -> bytes:
 
 def arrays_as_bytes(arrays: Sequence[Array]) -> bytes:
     """An .npz file of arg0, arg1, ..."""
-    from hlotool.execution import storable
+    from hlotool.execution import npz_bytes
 
-    out = io.BytesIO()
-    np.savez(out, allow_pickle=True, **{f"arg{n}": storable(a) for n, a in enumerate(arrays)})
-    return out.getvalue()
+    return npz_bytes({f"arg{n}": a for n, a in enumerate(arrays)})

@@ -44,8 +44,6 @@ NOTHING = Observation()
 class Interest(abc.ABC):
     """A test of interest."""
 
-    #: True if the values of arguments matter, so that what is cut off must be handed in with its value
-    needs_values: ClassVar[bool] = True
     #: True if it starts programs of the user's, in this process's folder and environment
     is_own_process: ClassVar[bool] = False
     #: True if two askings may give two answers

@@ -8,14 +8,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from hlotool.diagnostics import HloError
-from hlotool.execution import Program, storable
-from hlotool.ir.arrays import Array, np
+from hlotool.execution import Program, npz_bytes
+from hlotool.ir.arrays import Array
 from hlotool.passes.read import parse
 from hlotool.process import OwnFiles
 from hlotool.reduction.candidate import Candidate
@@ -87,21 +86,13 @@ class State:
 
 def rows_as_bytes(rows: Sequence[Sequence[Array]]) -> bytes:
     """Return an .npz file with the arguments of every device."""
-    out = io.BytesIO()
-    arrays = {f"device{d}_arg{n}": storable(a) for d, row in enumerate(rows) for n, a in enumerate(row)}
-    np.savez(out, allow_pickle=True, **arrays)
-    return out.getvalue()
+    return npz_bytes({f"device{d}_arg{n}": a for d, row in enumerate(rows) for n, a in enumerate(row)})
 
 
 def read_rows(data: bytes, program: Program) -> list[list[Array]]:
     """Return the arguments of such a file for a program. Raises HloError, ValueError or KeyError for others."""
-    from hlotool.execution import fitted, read_array_file
+    from hlotool.execution import fitted, read_array_file, typed
 
     arrays = read_array_file(data, "arguments.npz")
-    return [fitted(program, [_typed(arrays[f"device{d}_arg{n}"], shape.dtype.numpy)
+    return [fitted(program, [typed(arrays[f"device{d}_arg{n}"], shape)
                              for n, shape in enumerate(program.parameters)]) for d in range(program.devices)]
-
-
-def _typed(array: Array, dtype: Array) -> Array:
-    """Return an array with its own type again: NumPy stores bf16 and narrow floats as raw bytes."""
-    return array.view(dtype) if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize else array

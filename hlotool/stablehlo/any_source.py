@@ -20,6 +20,7 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, define
 from hlotool.ir import HloModule
+from hlotool.text import text_bytes
 from hlotool.text.input_files import Input, bytes_of, inputs_of
 
 NOT_A_PROGRAM = define("R004", "not-a-program", "an object, or a text, that holds no module")
@@ -50,7 +51,7 @@ def held_by(source: Any, arguments: Sequence[Any] = (), keywords: Mapping[str, A
         path = Path(source)
         return _one_input(bytes_of(path), filename or str(path))
     if isinstance(source, str):
-        return _one_input(_encoded(source), filename or "<string>")
+        return _one_input(text_bytes(source), filename or "<string>")
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _one_input(bytes(source), filename or "<bytes>")
     for can, reader in _READERS:
@@ -82,7 +83,7 @@ def read_all(source: Any, *, filename: str = "", arg_shapes: Sequence[Any] | Non
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         data, name = bytes_of(Path(source)), str(source)
     else:
-        data = _encoded(source) if isinstance(source, str) else bytes(source)
+        data = text_bytes(source) if isinstance(source, str) else bytes(source)
         name = "<string>" if isinstance(source, str) else "<bytes>"
     return [module_of_input(i, arg_shapes) for i in inputs_of(data, filename or name)]
 
@@ -116,14 +117,6 @@ def in_file(diagnostic: Diagnostic, given: Input) -> Diagnostic:
                    end_line=diagnostic.end_line + before)
 
 
-def _encoded(text: str) -> bytes:
-    """The bytes that a text was read from; halves of characters, which no file holds, as bytes that are no UTF-8."""
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass")
-
-
 def _is_path(text: str) -> bool:
     return "\n" not in text and "{" not in text and bool(text.strip())
 
@@ -154,7 +147,7 @@ def _can(*names: str) -> Callable[[Any], bool]:
 def _of_file(given: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], filename: str) -> Any:
     data = given.read()
     name = filename or str(getattr(given, "name", "<file>"))
-    return _one_input(_encoded(data) if isinstance(data, str) else data, name)
+    return _one_input(text_bytes(data) if isinstance(data, str) else data, name)
 
 
 def _of_message(given: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], filename: str) -> Any:
@@ -182,7 +175,7 @@ def _of_compiled(given: Any, arguments: Sequence[Any], keywords: Mapping[str, An
     text = given.as_text()
     if not text:
         raise _no_program("the compiled program shows no text", filename, "its backend keeps it; read what was lowered")
-    return _one_input(_encoded(text), filename or "<compiled>")
+    return _one_input(text_bytes(text), filename or "<compiled>")
 
 
 def _of_mlir(given: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], filename: str) -> Any:

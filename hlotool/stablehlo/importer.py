@@ -283,7 +283,7 @@ class Importer:
         self.function(reader, name)
         found = function_type(self._functions[name][0])
         results = [self._shape(t) for t in found.results]
-        return tuple(self._shape(t) for t in found.inputs), results[0] if len(results) == 1 else Shape.tuple(*results)
+        return tuple(self._shape(t) for t in found.inputs), Shape.one_or_tuple(results)
 
     def mesh(self, name: str) -> Any:
         """Return the contents of the module's mesh of that name, None if there is none."""

@@ -200,7 +200,7 @@ class LossNotes:
                           f"{len(leaves)} parameter{'' if len(leaves) == 1 else 's'}")
         if is_entry and is_regrouped(shape := computation.root.shape):
             leaves = [leaf.without_layout() for _, leaf in shape.leaves()]
-            back = leaves[0] if len(leaves) == 1 else Shape.tuple(*leaves)
+            back = Shape.one_or_tuple(leaves)
             self.lose(codes.LOST_SHAPE, computation.root, f"the program's result {_comes_back(shape, back)}")
 
     def _note_no_operation(self, instruction: HloInstruction, value: Value, operands: Sequence[Value]) -> None:

@@ -41,7 +41,7 @@ class OperationReader:
     def shape(self) -> Shape:
         """Return the result's shape; a tuple of shapes for several results, or for none."""
         found = [self._types.shape(r.type) for r in self._operation.results]
-        return found[0] if len(found) == 1 else Shape.tuple(*found)
+        return Shape.one_or_tuple(found)
 
     @staticmethod
     def without_found_layouts(opcode: str, shape: Shape, operands: Sequence[HloInstruction]) -> Shape:

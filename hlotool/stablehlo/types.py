@@ -76,7 +76,7 @@ class Types:
             case mlir.DialectType(dialect="stablehlo", mnemonic="future", parameters=parameters):
                 # A value in flight begins with the operands, which the type leaves out.
                 found = [self.shape(t) for t in _listed_types(parameters)]
-                return Shape.tuple(Shape.tuple(), found[0] if len(found) == 1 else Shape.tuple(*found))
+                return Shape.tuple(Shape.tuple(), Shape.one_or_tuple(found))
         raise NoType(f"the type {value_text(type_)} has no HLO shape")
 
 

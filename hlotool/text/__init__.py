@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hlotool.text.phrases import PhraseError, print_value, read_value
     from hlotool.text.print import print_instruction, print_module
     from hlotool.text.print_changes import print_changes
-    from hlotool.text.quoting import docstring_words, quote, unquote
+    from hlotool.text.quoting import docstring_words, quote, text_bytes, unquote
     from hlotool.text.scan import Cut, cut_attributes, cut_instruction, match_bracket
     from hlotool.text.syntax_errors import TRUNCATED, CutError
     from hlotool.text.text_style import STYLES, TODAY, PrintOptions, style_of
@@ -49,7 +49,7 @@ __all__ = [
     "docstring_words", "is_one_value", "is_opcode", "is_paired_start", "is_table_row", "literal_of_bits",
     "match_bracket", "moved", "parse", "parse_phrase", "parse_recovering", "print_changes", "print_instruction",
     "print_module", "print_value", "quote", "read_for_changes", "read_value", "reread", "skip_blank", "style_of",
-    "unquote",
+    "text_bytes", "unquote",
 ]
 
 
@@ -75,7 +75,7 @@ __getattr__ = lazily(__name__, {
     "phrases": ("PhraseError", "print_value", "read_value"),
     "print": ("print_instruction", "print_module"),
     "print_changes": ("print_changes",),
-    "quoting": ("docstring_words", "quote", "unquote"),
+    "quoting": ("docstring_words", "quote", "text_bytes", "unquote"),
     "scan": ("Cut", "cut_attributes", "cut_instruction", "match_bracket"),
     "syntax_errors": ("TRUNCATED", "CutError"),
     "text_style": ("STYLES", "TODAY", "PrintOptions", "style_of"),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hlotool.diagnostics import Diagnostic, HloError, define, nearest, reason_of
-from hlotool.grammars import terminal
+from hlotool.grammars import BYTECODE_MAGIC, terminal
 from hlotool.ir import Source, deferred, lazy_dataclass
 from hlotool.text.folder_files import files_below, files_fitting, found_in, open_regular
 from hlotool.text.named_files import open_input
@@ -37,7 +37,6 @@ _MOST_BESIDE = 2000
 #: suffixes of the files that are taken from a folder; a named file may have any
 SUFFIXES = (".hlo", ".hlo.txt", ".txt", ".mlir", ".mlirbc", ".pb", ".hlo.pb")
 _GZIP = b"\x1f\x8b"
-_BYTECODE = b"ML\xefR"
 #: what loggers write in front of a line: glog (I0521 12:04:45.883483 1509 file.cc:186]), absl, ISO time stamps
 _LOG_PREFIX = deferred(
     lambda: r"^(?:[IWEF]\d{4}(?:\d{4})? [\d:.]+ +\d+ [\w./\-]+:\d+\] ?"
@@ -153,7 +152,7 @@ def inputs_of(data: bytes, filename: str) -> list[Input]:
     """Return the modules that the bytes of a file hold; the form is told by content, not by name."""
     data = uncompressed(data, filename)
     data = _serialized_export(data) or data
-    if data.startswith(_BYTECODE):
+    if data.startswith(BYTECODE_MAGIC):
         return [Input(filename, "bytecode", data=data)]
     if _is_binary(data):
         return [Input(filename, "proto", data=data)]
@@ -171,7 +170,7 @@ def _serialized_export(data: bytes) -> bytes | None:
     A FlatBuffer begins with the place of its root table, which begins with how far in front of it its layout stands; a
     vector of bytes has its length in front. Source: the FlatBuffers internals document.
     """
-    at = data.find(_BYTECODE, 8)
+    at = data.find(BYTECODE_MAGIC, 8)
     if at < 0:
         return None
     root = int.from_bytes(data[:4], "little")

@@ -99,7 +99,7 @@ def is_paired_start(operands: Sequence[Shape], shape: Shape) -> bool:
 
     Two operands of one shape give a pair of that shape today, and then it is today's form.
     """
-    whole = operands[0] if len(operands) == 1 else Shape.tuple(*operands)
+    whole = Shape.one_or_tuple(operands)
     return (shape.is_tuple and len(shape.elements) == 2 and not shape.compatible(whole)
             and all(e.compatible(whole) for e in shape.elements))
 

@@ -16,7 +16,7 @@ def unquote(text: str) -> str:
     if plain.isascii():
         return plain
     # Escapes give bytes, several of which may be one character.
-    return _bytes(plain).decode("utf-8", "surrogateescape")
+    return text_bytes(plain).decode("utf-8", "surrogateescape")
 
 
 _ESCAPE = deferred(lambda: r"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]+)|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.S)
@@ -43,10 +43,10 @@ def quote(text: str) -> str:
     """
     if text.isascii() and text.isprintable() and not _NEEDS_ESCAPE.search(text):
         return f'"{text}"'
-    return '"' + "".join(_escaped(byte) for byte in _bytes(text)) + '"'
+    return '"' + "".join(_escaped(byte) for byte in text_bytes(text)) + '"'
 
 
-def _bytes(text: str) -> bytes:
+def text_bytes(text: str) -> bytes:
     """UTF-8, with the bytes that a reader kept as surrogates; other lone surrogates by their number."""
     try:
         return text.encode("utf-8", "surrogateescape")

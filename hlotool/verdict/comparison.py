@@ -73,8 +73,6 @@ from hlotool.verdict.loop_bounds import most_rounds
 from hlotool.verdict.parts_evidence import PartsEvidence
 from hlotool.verdict.run_observer import Coverage, Watch, sides_of
 
-#: a proof that needs no run
-_ONE_PROGRAM = "one program under two names"
 #: seconds for a module, by default
 TIME_BUDGET = 10.0
 #: sets of arguments at most, and for small programs, which cost little
@@ -576,7 +574,7 @@ class _Work:
         if self.is_pair and not self.has_no_reference:
             self._cover_choices(self.other, self.coverage_of_other, Dependence(self.other), "second module, ")
             self._prove()
-        if found.proof != _ONE_PROGRAM:
+        if not found.is_one_program:
             programs = [(self.one, ""), *([(self.other, "second module, ")] if self.is_pair else [])]
             found.handed_out = [f"{whose}{i.opcode} {i.name}" for program, whose in programs
                                 for i in program.module.instructions() if gives_to_host(i)]
@@ -600,7 +598,7 @@ class _Work:
         """Note what is known of the modules for all arguments."""
         one, other = self.one.module, self.other.module
         if _is_same(one, other):
-            self.found.proof = _ONE_PROGRAM
+            self.found.proof, self.found.is_one_program = "one program under two names", True
         elif self.is_proof_wanted and self.partition is None:
             proof = prove(one, other)
             if proof.status is ProofStatus.PROVED:

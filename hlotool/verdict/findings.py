@@ -85,6 +85,8 @@ class Comparison:
     enumerated: int = 0
     #: what proves that both modules compute the same for all arguments; "" if nothing does
     proof: str = ""
+    #: True if both are one program, which is such a proof, so that nothing that either hands out can differ
+    is_one_program: bool = False
     #: what a proof that was asked for says otherwise: equal up to the order of sums, or where it stopped
     unproved: str = ""
     #: sets of arguments that would have been compared within a longer time budget; 0 where none would

@@ -213,7 +213,7 @@ def cross_replica_sum(edit: ComputationEditor, instruction: HloInstruction) -> N
     for numbers in groups.values():
         given = tuple(operands[n] for n in numbers)
         shapes = [instruction.shape.elements[n] for n in numbers]
-        made = edit.add("all-reduce", shapes[0] if len(shapes) == 1 else Shape.tuple(*shapes), given,
+        made = edit.add("all-reduce", Shape.one_or_tuple(shapes), given,
                         _summing(edit, given[0], attributes.without("sharding")), like=instruction)
         for place, number in enumerate(numbers):
             results[number] = made if len(shapes) == 1 else edit.element(made, place, like=instruction)

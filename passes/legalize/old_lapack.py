@@ -140,9 +140,9 @@ def typed_lapack_call(edit: ComputationEditor, instruction: HloInstruction) -> N
     given = _scalars(instruction, form) or {}
     first = len(form.scalars)
     shape, attributes = instruction.shape, instruction.attributes
-    elements = shape.elements if shape.is_tuple else (shape,)
+    elements = shape.members
     wanted = tuple(elements[place] for place in form.results)
-    whole = wanted[0] if len(wanted) == 1 else Shape.tuple(*wanted)
+    whole = Shape.one_or_tuple(wanted)
     target = str(attributes["custom_call_target"]).removesuffix("_ffi").replace("blas_", "lapack_") + "_ffi"
     kept = {name: value for name, value in attributes.items() if name in ("frontend_attributes", "sharding")
             and len(wanted) == len(elements)}

@@ -90,7 +90,7 @@ class Call:
     def results(self) -> tuple[Shape, ...]:
         """The shapes of the results, without layouts."""
         shape = self.instruction.shape.without_layout()
-        return shape.elements if shape.is_tuple else (shape,)
+        return shape.members
 
     def expect(self, holds: bool, message: str) -> None:
         """Raise Unclear unless something holds."""
@@ -139,6 +139,13 @@ class Call:
             return value
         wide = shape.without_layout().with_element_type(value.shape.element_type)
         return self.add("broadcast", [value], wide, dimensions=tuple(dimensions))
+
+    def folded(self, value: HloInstruction, axis: int, opcode: str) -> HloInstruction:
+        """Return the sum or largest element along a dimension."""
+        kind, dims = value.shape.element_type, value.shape.dims
+        start = self.splat(float("-inf") if opcode == "maximum" else 0, Shape.array(kind))
+        return self.add("reduce", [value, start], value.shape.with_dims(dims[:axis] + dims[axis + 1:]),
+                        dimensions=(axis,), to_apply=self.edit.module.binary(opcode, kind))
 
     def scaled(self, value: HloInstruction, factor: float | complex) -> HloInstruction:
         """The value times a number."""

@@ -43,11 +43,11 @@ def forward(call: Call) -> tuple[HloInstruction, ...]:
     scores, mask = plan.scores(), plan.mask()
     if mask is not None:
         scores = call.add("select", [mask, scores, call.splat(float("-inf"), scores.shape)])
-    most = plan.folded(scores, 4, "maximum")
+    most = call.folded(scores, 4, "maximum")
     # A row that sees nothing has no largest element; it shall not make NaN of its neighbours.
     most = call.where("EQ", most, float("-inf"), call.splat(0, most.shape), most)
     powers = call.add("exponential", [call.add("subtract", [scores, call.spread(most, scores.shape, (0, 1, 2, 3))])])
-    total = plan.folded(powers, 4, "add")
+    total = call.folded(powers, 4, "add")
     total = call.where("EQ", total, 0, call.splat(1, total.shape), total)
     share = call.add("divide", [powers, call.spread(total, powers.shape, (0, 1, 2, 3))])
     value = call.add("dot", [share, plan.v], lhs_batch_dims=(0, 1), rhs_batch_dims=(0, 2), lhs_contracting_dims=(4,),
@@ -76,7 +76,7 @@ def backward(call: Call) -> tuple[HloInstruction, ...]:
         share = call.add("select", [mask, share, call.splat(0, share.shape)])
     wanted = call.add("dot", [gradient, plan.v], lhs_batch_dims=(0, 2), rhs_batch_dims=(0, 2),
                       lhs_contracting_dims=(4,), rhs_contracting_dims=(3,))
-    mean = _moved(call, plan.folded(call.add("multiply", [gradient, result]), 4, "add"), (0, 2, 1, 3))
+    mean = _moved(call, call.folded(call.add("multiply", [gradient, result]), 4, "add"), (0, 2, 1, 3))
     slope = call.add("subtract", [wanted, call.spread(mean, wanted.shape, (0, 1, 2, 3))])
     slope = call.scaled(call.add("multiply", [share, slope]), plan.scale)
     to_keys = {"lhs_batch_dims": (0, 1), "rhs_batch_dims": (0, 2), "lhs_contracting_dims": (2, 3),
@@ -123,14 +123,6 @@ class _Attention:
         for part in parts:
             found = part if found is None else call.add("and", [found, part])
         return found
-
-    def folded(self, value: HloInstruction, axis: int, opcode: str) -> HloInstruction:
-        """The sum or largest element along a dimension."""
-        call, kind = self.call, value.shape.element_type
-        start = call.splat(float("-inf") if opcode == "maximum" else 0, Shape.array(kind))
-        dims = value.shape.dims[:axis] + value.shape.dims[axis + 1:]
-        return call.add("reduce", [value, start], value.shape.with_dims(dims), dimensions=(axis,),
-                        to_apply=call.edit.module.binary(opcode, kind))
 
     def by_group(self, value: HloInstruction) -> HloInstruction:
         """[batch, position, head, feature] by groups of heads, in the type that is computed in."""

@@ -165,7 +165,7 @@ def _replace(edit: ComputationEditor, instruction: HloInstruction,
              values: HloInstruction | tuple[HloInstruction, ...], mark: int) -> None:
     """Let the call be what computes its value; `mark` is where the lines of its rewriting begin."""
     parts = values if isinstance(values, tuple) else (values,)
-    shapes = instruction.shape.elements if instruction.shape.is_tuple else (instruction.shape,)
+    shapes = instruction.shape.members
     is_whole = not isinstance(values, tuple) and instruction.shape.is_tuple
     wanted = (instruction.shape,) if is_whole else shapes
     if [p.shape.without_layout() for p in parts] != [s.without_layout() for s in wanted]:

@@ -52,9 +52,9 @@ def forward(call: Call) -> tuple[HloInstruction, ...]:
         query, key = (call.add("iota", [], scores.shape.with_element_type("s32"), iota_dimension=d) for d in (2, 3))
         seen = call.add("compare", [key, query], PRED.with_dims(scores.shape.dims), direction="LE")
         scores = call.add("select", [seen, scores, call.splat(float("-inf"), scores.shape)])
-    most = _folded(call, scores, "maximum")
+    most = call.folded(scores, scores.shape.rank - 1, "maximum")
     powers = call.add("exponential", [call.add("subtract", [scores, call.spread(most, scores.shape, (0, 1, 2))])])
-    total = _folded(call, powers, "add")
+    total = call.folded(powers, powers.shape.rank - 1, "add")
     share = call.add("divide", [powers, call.spread(total, powers.shape, (0, 1, 2))])
     out, *others = call.results
     value = _dot(call, share, v, config, "bmm2_dot_dimension_numbers")
@@ -73,14 +73,6 @@ def _dot(call: Call, lhs: HloInstruction, rhs: HloInstruction, config: dict[str,
     assert isinstance(numbered, dict)
     return call.add("dot", [lhs, rhs], **{ours: found for ours, theirs in _DIMENSIONS.items()
                                           if (found := numbers(numbered.get(theirs)))})
-
-
-def _folded(call: Call, value: HloInstruction, opcode: str) -> HloInstruction:
-    """Return the sum or largest element along the last dimension."""
-    kind, dims = value.shape.element_type, value.shape.dims
-    start = call.splat(float("-inf") if opcode == "maximum" else 0, Shape.array(kind))
-    return call.add("reduce", [value, start], value.shape.with_dims(dims[:-1]), dimensions=(len(dims) - 1,),
-                    to_apply=call.edit.module.binary(opcode, kind))
 
 
 def _spread_out(call: Call, bias: HloInstruction, shape: Shape) -> HloInstruction:

@@ -50,7 +50,7 @@ def approximate_topk(call: Call) -> tuple[HloInstruction, ...]:
                 f"{len(called)} comparators and {len(call.results)} results")
     axis, count = config["reduction_dim"], config["top_k"]
     shapes = [o.shape.without_layout() for o in inputs]
-    whole = Shape.tuple(*shapes) if len(shapes) > 1 else shapes[0]
+    whole = Shape.one_or_tuple(shapes)
     # XLA does not ask for a stable sort: which of equal elements come first is open.
     ordered = call.add("sort", inputs, whole, dimensions=(axis,), to_apply=called[0])
     parts = [call.edit.element(ordered, n, like=call.instruction) for n in range(len(shapes))] if len(shapes) > 1 else [
@@ -111,11 +111,7 @@ def softmax_along(call: Call, value: HloInstruction, axis: int) -> HloInstructio
 
 def folded(call: Call, value: HloInstruction, axis: int, opcode: str) -> HloInstruction:
     """Return the sum or largest element along one dimension, in its place again."""
-    shape = value.shape
-    start = call.splat(float("-inf") if opcode == "maximum" else 0, Shape.array(shape.element_type))
-    folded = call.add("reduce", [value, start], shape.with_dims(shape.dims[:axis] + shape.dims[axis + 1:]),
-                      dimensions=(axis,), to_apply=call.edit.module.binary(opcode, shape.element_type))
-    return call.spread(folded, shape, [d for d in range(shape.rank) if d != axis])
+    return call.spread(call.folded(value, axis, opcode), value.shape, [d for d in range(value.shape.rank) if d != axis])
 
 
 @on_target("__onednn$layernorm")
@@ -193,6 +189,11 @@ def host_execute(call: Call) -> HloInstruction:
 @on_target("__xla_internal_call_marker_before", "__xla_internal_call_marker_after")
 def marker(call: Call) -> tuple[HloInstruction, ...]:
     """Return the operands as they are: the call marks the ends of a computation that was inlined."""
+    return operands_as_they_are(call)
+
+
+def operands_as_they_are(call: Call) -> tuple[HloInstruction, ...]:
+    """Return the operands of a call whose results have their shapes."""
     call.expect(tuple(o.shape.without_layout() for o in call.operands) == call.results,
                 f"its operands are not its result {call.instruction.shape.text(False)}")
     return call.operands

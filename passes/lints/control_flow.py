@@ -2,94 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from typing import Any
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.ops import MIRRORED, OPS, Effects, acts, flow_of, is_tied
+from hlotool.ops import OPS, Effects, acts, flow_of, is_tied
 from hlotool.passes.lints.loop_work import invariant_places
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, rule
-from hlotool.passes.trip_counts import noted_trip_count
-
-#: a number of iterations without end
-ENDLESS = math.inf
+from hlotool.passes.trip_counts import ENDLESS, counted_trip_count, noted_trip_count, place_read
 
 
-def trip_count(view: View, loop: HloInstruction) -> float | None:
-    """Return the rounds of a loop, where its counter tells them; ENDLESS for no end, None where unknown.
-
-    `hlotool.passes.trip_counts` looks further, into fusions and calls, and evaluates; that needs NumPy, which linting
-    does not load, and tells a loop without an end from one that is not known by no word.
-    """
-    body, condition = loop.attributes.get("body"), loop.attributes.get("condition")
-    if not isinstance(body, HloComputation) or not isinstance(condition, HloComputation):
+def trip_count(loop: HloInstruction) -> float | None:
+    """Return the rounds of a loop, where its counter tells them; ENDLESS for no end, None where unknown."""
+    condition = loop.attributes.get("condition")
+    if isinstance(condition, HloComputation) and condition.root.opcode != "constant" and any(
+            is_tied(i) for i in condition.instructions if i.opcode != "parameter"):
         return None
-    test = condition.root
-    if test.opcode == "constant":
-        return {True: ENDLESS, False: 0}.get(view.constant(test))
-    if any(is_tied(i) for i in condition.instructions if i.opcode != "parameter"):
-        return None
-    if test.opcode != "compare" or body.root.opcode != "tuple":
-        return None
-    counter, limit, direction = test.operands[0], view.constant(test.operands[1]), test.attributes["direction"]
-    if limit is None:
-        counter, limit = test.operands[1], view.constant(test.operands[0])
-        direction = MIRRORED.get(direction, direction)
-    place = _place(counter)
-    if limit is None or place is None or not counter.shape.is_array or not counter.shape.dtype.is_integral:
-        return None
-    step = 0 if place in invariant_places(body) else _step(view, body.root.operands[place], place)
-    return None if step is None else _count(_start(view, loop, place), int(limit), direction, step)
-
-
-def _place(value: HloInstruction) -> int | None:
-    if value.opcode == "get-tuple-element" and value.operands[0].opcode == "parameter":
-        place: int = value.attributes["index"]
-        return place
-    return None
-
-
-def _step(view: View, update: HloInstruction, place: int) -> int | None:
-    """Return the number that an iteration adds to the counter."""
-    if update.opcode not in ("add", "subtract"):
-        return None
-    lhs, rhs = update.operands
-    for counter, step in ((lhs, rhs), (rhs, lhs)):
-        value = view.constant(step)
-        if _place(counter) == place and value is not None and (update.opcode == "add" or counter is lhs):
-            return int(value) if update.opcode == "add" else -int(value)
-    return None
-
-
-def _start(view: View, loop: HloInstruction, place: int) -> Any:
-    initial = loop.operands[0]
-    while initial.opcode in ("opt-barrier", "copy"):
-        initial = initial.operands[0]
-    return view.constant(initial.operands[place]) if initial.opcode == "tuple" else None
-
-
-def _count(start: Any, limit: int, direction: str, step: int) -> float | None:
-    """Iterations of `for (i = start; i direction limit; i += step)`, or None."""
-    if step == 0:
-        return None if start is None else ENDLESS if _holds(start, limit, direction) else 0
-    if start is None or direction == "EQ":
-        return None
-    if not _holds(start, limit, direction):
-        return 0
-    if direction == "NE":
-        count = (limit - int(start)) // step
-        return count if count * step == limit - int(start) and count > 0 else None
-    if (direction in ("LT", "LE")) != (step > 0):
-        return ENDLESS  # until the counter wraps
-    reach = abs(limit - int(start)) + (direction in ("LE", "GE"))
-    return math.ceil(reach / abs(step))
-
-
-def _holds(a: int, b: int, direction: str) -> bool:
-    return {"LT": a < b, "LE": a <= b, "GT": a > b, "GE": a >= b, "EQ": a == b, "NE": a != b}[direction]
+    return counted_trip_count(loop)
 
 
 @rule("W401", "endless-loop", on=("while",))
@@ -125,7 +55,7 @@ def endless_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     Source
         XLA, while_loop_analysis.cc
     """
-    count = trip_count(view, instruction)
+    count = trip_count(instruction)
     if count == ENDLESS:
         yield Finding(instruction, "the condition always holds", help="let the body change what the condition reads")
         return
@@ -135,7 +65,7 @@ def endless_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     same = invariant_places(body)
     state = condition.parameters()[0]
     reads = view.uses_in(condition).get(state, [])
-    if all(_place(r) in same for r in reads) and not any(
+    if all(place_read(r) in same for r in reads) and not any(
             is_tied(i) or i.attributes.get("calls") or i.opcode in ("custom-call", "call", "while")
             for i in condition.instructions if i.opcode != "parameter"):
         yield Finding(instruction, "the body changes nothing that the condition reads, so the loop runs never or "
@@ -171,7 +101,7 @@ def trivial_loop(view: View, instruction: HloInstruction) -> Iterator[Finding]:
     Source
         XLA, while_loop_simplifier.cc
     """
-    count = trip_count(view, instruction)
+    count = trip_count(instruction)
     if count is None:
         count = noted_trip_count(instruction)
     if count in (0, 1):
@@ -210,7 +140,7 @@ def undeclared_trip_count(view: View, instruction: HloInstruction) -> Iterator[F
     Source
         XLA, while_loop_trip_count_annotator.cc
     """
-    count = trip_count(view, instruction)
+    count = trip_count(instruction)
     if count is not None and 1 < count < ENDLESS and noted_trip_count(instruction) is None:
         yield Finding(instruction, f"the loop runs {int(count)} times",
                       help=f'backend_config={{"known_trip_count":{{"n":"{int(count)}"}}}}')

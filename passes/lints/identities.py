@@ -12,8 +12,6 @@ from hlotool.passes.lints.edits import bypassed, fix_of
 from hlotool.passes.lints.module_view import MAYBE_CONSTANT, View
 from hlotool.passes.lints.rule import Finding, Fixability, rule
 
-SIMPLIFIER = "XLA, algebraic_simplifier.cc"
-
 
 def same_value(a: Shape, b: Shape) -> bool:
     """Return True if two shapes are the same, their layouts included where both have one."""

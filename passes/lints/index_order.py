@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from hlotool.ir import HloInstruction
-from hlotool.ops import value_of
+from hlotool.ops import scatter_window, value_of
 from hlotool.passes.lints.edits import Change, fix_of, with_attribute
 from hlotool.passes.lints.known_arrays import known_array
 from hlotool.passes.lints.module_view import View
@@ -118,10 +118,7 @@ def _vectors(view: View, indices: HloInstruction, axis: int, order: Sequence[int
 
 def _window(scatter: HloInstruction, order: Sequence[int]) -> int:
     """Return the largest size that the windows of updates have along dimensions that indices choose."""
-    inserted = value_of(scatter, "inserted_window_dims")
-    operand, updates = scatter.operands[0].shape, scatter.operands[-1].shape
-    kept = [d for d in range(operand.rank) if d not in inserted]
-    sizes = dict(zip(kept, (updates.dims[d] for d in value_of(scatter, "update_window_dims")), strict=False))
+    sizes = scatter_window(scatter)
     return max((sizes.get(d, 1) for d in order), default=1)
 
 

@@ -77,7 +77,7 @@ def _crosses(copy: HloInstruction) -> bool:
     if copy.opcode not in ("copy", "copy-start") or not copy.operands[0].shape.is_array:
         return False
     result = copy.shape if copy.shape.is_array else copy.shape.elements[0]
-    places = [s.layout.memory_space if s.layout else 0 for s in (copy.operands[0].shape, result)]
+    places = [s.memory_space for s in (copy.operands[0].shape, result)]
     return places[0] != places[1] and HOST_MEMORY in places
 
 

@@ -295,10 +295,6 @@ def _pair(instruction: HloInstruction, pair: Aliasing, step: str) -> str:
     if step == "update" and min(pair.output_index[0], *pair.parameter_index[:1]) < 2:
         return "output_to_operand_aliasing of an update pairs contexts only, which begin at index 2"
     is_deferred = outside.is_tuple and not outside.elements  # results that a later update brings
-    if not is_deferred and not _held(inside).compatible(_held(outside)):
+    if not is_deferred and not inside.bare.compatible(outside.bare):
         return f"output_to_operand_aliasing pairs {outside.text(False)} with {inside.text(False)}"
     return ""
-
-
-def _held(shape: Shape) -> Shape:
-    return shape.elements[0] if shape.is_buffer else shape

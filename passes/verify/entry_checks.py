@@ -73,7 +73,7 @@ def _same(module: HloModule, pair: Aliasing, inside: Shape | None, outside: Shap
 
 def _without_order(shape: Shape) -> Shape:
     """Return an array's shape without the order of its dimensions; its memory, if that is not the main one, is kept."""
-    space = shape.layout.memory_space if shape.layout is not None else 0
+    space = shape.memory_space
     return shape.with_layout(replace(Layout.descending(shape.rank), memory_space=space) if space else None)
 
 

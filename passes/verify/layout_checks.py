@@ -41,10 +41,6 @@ def verify_layouts(module: HloModule, profile: str) -> Iterator[Diagnostic]:
                 yield report(module, instruction, *found)
 
 
-def _space(shape: Shape) -> int:
-    return shape.layout.memory_space if shape.layout is not None else 0
-
-
 def _findings(i: HloInstruction, is_fused: bool, profile: str) -> Iterator[tuple[str, str]]:
     yield from _wrong_layout(i, is_fused)
     if i.opcode not in _CHANGES:
@@ -71,7 +67,7 @@ def _wrong_layout(i: HloInstruction, is_fused: bool) -> Iterator[tuple[str, str]
     elif flow_of(i).enters and flow_of(i).step is None and i.called_computations():
         root = i.called_computations()[-1].root
         expected = root.shape if root is not None else None
-    elif i.opcode == "copy" and i.operands and HOST in (_space(i.shape), _space(i.operands[0].shape)):
+    elif i.opcode == "copy" and i.operands and HOST in (i.shape.memory_space, i.operands[0].shape.memory_space):
         expected = i.operands[0].shape
     if expected is None or not expected.compatible(i.shape):
         return
@@ -97,7 +93,7 @@ def _memory(i: HloInstruction) -> Iterator[tuple[str, str]]:
         return
     if not (i.shape.is_array and i.operands[0].shape.is_array):
         return
-    before, after = _space(i.operands[0].shape), _space(i.shape)
+    before, after = i.operands[0].shape.memory_space, i.shape.memory_space
     if i.opcode == "bitcast":
         wrong = (before == HOST) != (after == HOST) and i.operands[0].opcode != "copy"
     elif i.opcode == "dynamic-slice":

@@ -23,7 +23,6 @@ from hlotool.execution import (
     executor_name,
     executor_named,
     executor_names,
-    random_arguments,
     run_program,
 )
 from hlotool.ir import DTYPES
@@ -60,7 +59,7 @@ def test_every_element_type_goes_through(executor: str, name: str) -> None:
     if executor == "pjrt:cpu" and name.startswith("f6"):
         pytest.skip("XLA does not have the type")
     text = f"HloModule m\nENTRY e {{ a = {name}[5] parameter(0)  ROOT r = {name}[1,5] reshape(a) }}"
-    (given,) = random_arguments(hlotool.parse(text), 3)
+    (given,) = arguments_for(Program(hlotool.parse(text)), 3)
     (found,) = execute(text, [given], executor)
     assert found.dtype == given.dtype
     assert found.tobytes() == given.tobytes()

@@ -18,6 +18,7 @@ from hlotool.cli.commands import COMMANDS
 from hlotool.cli.limits import _stalled_after
 from hlotool.cli.parsers import parser_of
 from hlotool.diagnostics import HloError
+from hlotool.execution import Program
 from hlotool.process import bytes_in
 
 HLOTOOL = [sys.executable, "-m", "hlotool"]
@@ -167,9 +168,9 @@ def test_several_modules_at_a_time_end_with_a_signal(number: signal.Signals, tmp
 
 
 def test_more_dimensions_than_arrays_have() -> None:
-    from hlotool.execution.arguments import random_arguments
+    from hlotool.execution.arguments import arguments_for
 
     shape = f"f32[{','.join(['1'] * 65)}]"
     with pytest.raises(HloError) as caught:
-        random_arguments(hlotool.parse(f"ENTRY e {{ x = {shape} parameter(0)  ROOT r = {shape} negate(x) }}"))
+        arguments_for(Program(hlotool.parse(f"ENTRY e {{ x = {shape} parameter(0)  ROOT r = {shape} negate(x) }}")))
     assert caught.value.diagnostics[0].code == "E106" and "65 dimensions" in str(caught.value)

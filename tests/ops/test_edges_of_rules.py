@@ -9,7 +9,7 @@ import hlotool
 from hlotool.execution.program import Program
 from hlotool.ir import Shape
 from hlotool.ops import OPS, Freedom
-from hlotool.ops.collective import declared_results, one_or_tuple, packed, scaled
+from hlotool.ops.collective import declared_results, packed, scaled
 from hlotool.ops.lowering import _is_wider
 
 HEAD = """HloModule m
@@ -64,7 +64,7 @@ def test_declared_results(declared: str | None, count: int, results: list[str] |
 
 def test_one_is_itself_and_several_are_a_tuple() -> None:
     assert packed([1]) == 1 and packed([1, 2]) == (1, 2)
-    assert [one_or_tuple([shape("f32[2]")] * n).text(False) for n in (1, 2)] == ["f32[2]", "(f32[2], f32[2])"]
+    assert [Shape.one_or_tuple([shape("f32[2]")] * n).text(False) for n in (1, 2)] == ["f32[2]", "(f32[2], f32[2])"]
 
 
 @pytest.mark.parametrize(("given", "size", "result"), [

@@ -14,7 +14,8 @@ import pytest
 
 import hlotool
 from hlotool.diagnostics import HloError
-from hlotool.execution import Program
+from hlotool.execution import Program, typed
+from hlotool.ir import Shape
 from hlotool.passes.edit import renamed
 from hlotool.reduction.bundle_archive import _test_of
 from hlotool.reduction.candidate import Candidate
@@ -22,7 +23,7 @@ from hlotool.reduction.entry_values import EntryValues, fitting, values_of
 from hlotool.reduction.pair_values import Side, _size
 from hlotool.reduction.search_state import SearchState
 from hlotool.reduction.simplify import _plainness, _with_count, plainer_arrays
-from hlotool.reduction.state import _FILES, State, _typed, read_rows, rows_as_bytes
+from hlotool.reduction.state import _FILES, State, read_rows, rows_as_bytes
 
 F32 = partial(np.array, dtype=np.float32)
 
@@ -185,9 +186,9 @@ def test_arguments_are_kept_with_their_types(dtype: Any) -> None:
 
 def test_raw_bytes_take_a_type_of_their_size_only() -> None:
     raw = np.zeros(2, "V2")
-    assert _typed(raw, np.dtype(ml_dtypes.bfloat16)).dtype == ml_dtypes.bfloat16
-    assert _typed(raw, np.dtype(np.float32)).dtype == raw.dtype
-    assert _typed(F32([1]), np.dtype(np.int32)).dtype == np.float32
+    assert typed(raw, Shape.array("bf16")).dtype == ml_dtypes.bfloat16
+    assert typed(raw, Shape.array("f32")).dtype == raw.dtype
+    assert typed(F32([1]), Shape.array("s32")).dtype == np.float32
 
 
 def test_values_are_computed_once_for_what_was_cut_out_of_one_module() -> None:

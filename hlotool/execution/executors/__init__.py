@@ -17,7 +17,7 @@ import pkgutil
 from collections.abc import Mapping
 from importlib.util import find_spec
 
-from hlotool.diagnostics import Diagnostic, HloError, nearest
+from hlotool.diagnostics import Diagnostic, HloError, declared, nearest
 from hlotool.execution.codes import UNKNOWN_EXECUTOR
 from hlotool.execution.executor import Executor, Options
 
@@ -50,7 +50,9 @@ def executor_named(name: str, options: Options | float | None = None) -> Executo
     if not isinstance(options, Options):
         options = Options() if options is None else Options(time_limit=options)
     first, colon, argument = name.partition(":")
-    found = executor_classes().get(first) or _declared_elsewhere(first)
+    found = executor_classes().get(first) or declared(
+        GROUP, first, "executor", UNKNOWN_EXECUTOR, lambda one: isinstance(one, type) and issubclass(one, Executor),
+        "no subclass of hlotool.execution.Executor")
     if found is None or bool(found.parameter) is not bool(colon and argument) or "\0" in name:
         known = ", ".join(executor_names())
         raise HloError([Diagnostic(UNKNOWN_EXECUTOR, f"no executor is called {name!r}; there are {known}",
@@ -87,20 +89,3 @@ def is_ours(name: str) -> bool:
 def executor_name(name: str) -> str:
     """The one name of an executor that may have several: reference for numpy. Raises HloError when there is none."""
     return executor_named(name).name
-
-
-def _declared_elsewhere(name: str) -> type[Executor] | None:
-    """The class that another package declares under that name. Raises HloError when it cannot be loaded."""
-    from importlib.metadata import entry_points
-
-    for entry in entry_points(group=GROUP, name=name):
-        try:
-            found = entry.load()
-        except Exception as error:  # another package's code may fail in any way
-            problem = f"{entry.value} cannot be loaded: {type(error).__name__}: {error}"
-        else:
-            if isinstance(found, type) and issubclass(found, Executor):
-                return found
-            problem = f"{entry.value} is no subclass of hlotool.execution.Executor"
-        raise HloError([Diagnostic(UNKNOWN_EXECUTOR, f"the executor {name!r}: {problem}", filename="--executors")])
-    return None

@@ -6,15 +6,13 @@ from hlotool.ir import HloInstruction, Shape
 from hlotool.jax.lax.codes import NotWritable
 from hlotool.jax.lax.function_code import FunctionCode, Value, writes
 from hlotool.jax.lax.python_literals import element_type
-
-#: calls that say where values lie, and do nothing to them
-_MARKERS = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement"})
+from hlotool.ops import TARGETS
 
 
 @writes("custom-call")
 def _custom_call(code: FunctionCode, i: HloInstruction) -> Value:
     target = i.attributes["custom_call_target"]
-    if target in _MARKERS and len(i.operands) == 1 and i.operands[0].shape.dims == i.shape.dims:
+    if target in TARGETS and len(i.operands) == 1 and i.operands[0].shape.dims == i.shape.dims:
         return code.values[i.operands[0]]
     if i.attributes.get("api_version") != "API_VERSION_TYPED_FFI":
         raise NotWritable(f"JAX calls typed functions only, and not {target}")

@@ -33,7 +33,7 @@ def routine(names: str, *ranks: int, letters: str = "sdcz", allow: Callable[[Cal
             call.expect(batch >= 0, f"its first operand is {call.operands[0].shape.text(False)}")
             operands = [seen(call, n, rank) for n, rank in enumerate(ranks)]
             parts = _composite(call, write, operands, lapack_config(call.config_text()))
-            shapes = _shapes(call)
+            shapes = call.instruction.shape.members
             return _as_result(call, [given_back(call, part, shape, shape.rank - batch)
                                      for part, shape in zip(parts, shapes, strict=True)])
 
@@ -59,12 +59,6 @@ def xla_call(target: str, operands: int, read: Callable[[str], Config] = lambda 
 
 def _expect_operands(call: Call, count: int) -> None:
     call.expect(len(call.operands) == count, f"it has {len(call.operands)} operands, and takes {count}")
-
-
-def _shapes(call: Call) -> tuple[Shape, ...]:
-    """Return the shapes of the results, with their layouts."""
-    whole = call.instruction.shape
-    return whole.elements if whole.is_tuple else (whole,)
 
 
 def _as_result(call: Call, parts: Sequence[HloInstruction]) -> Made:
