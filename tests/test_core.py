@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 import tomllib
 
 import pytest
@@ -64,11 +65,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return made
 
 
-@pytest.mark.parametrize("words", [
-    "lint a.hlo a.mlir a.bc", "fmt a.hlo", "diff a.hlo b.hlo", "diff a.hlo a.bc", "convert a.bc",
+COMMANDS = [
+    "lint a.hlo a.mlir a.bc", "fmt a.hlo a.mlir", "diff a.hlo b.hlo", "diff a.hlo a.bc", "convert a.bc",
     "convert a.bc -o c.mlir", "cost a.mlir", "view a.hlo -o a.html", "versions a.mlir", "explain dot", "ops",
     "opt a.hlo --passes dce", "py a.hlo", "run a.hlo --executors reference --inputs random",
-    "roundtrip a.hlo --skip run", "compare a.hlo b.hlo --executors reference"])
+    "roundtrip a.hlo --skip run", "compare a.hlo b.hlo --executors reference"]
+
+
+@pytest.mark.parametrize("words", COMMANDS)
 def test_commands_do_without_jax(folder: pathlib.Path, words: str) -> None:
     done = command(folder, *words.split())
     assert done.returncode == 0, done.stderr + done.stdout
@@ -113,3 +117,25 @@ def test_the_distribution_is_small_and_works(tmp_path: pathlib.Path, folder: pat
     subprocess.run([tmp_path / "venv" / "bin" / "pip", "check"], check=True)
     for words in ("lint a.hlo a.mlir", "convert a.mlir", "run a.hlo --executors reference --inputs random"):
         subprocess.run([tmp_path / "venv" / "bin" / "hlotool", *words.split()], cwd=folder, check=True)
+
+
+@pytest.mark.skipif(not os.environ.get("HLOTOOL_NIGHTLY"), reason="builds a program")
+def test_one_file_works_where_there_is_no_python(tmp_path: pathlib.Path, folder: pathlib.Path,
+                                                 capsys: pytest.CaptureFixture[str]) -> None:
+    subprocess.run([sys.executable, ROOT / ".ci" / "one_file", tmp_path], check=True)
+    program = tmp_path / "hlotool"
+
+    def run(words: str) -> float:
+        begin = time.monotonic()
+        done = subprocess.run([program, *words.split()], cwd=folder, capture_output=True, text=True, check=False,
+                              env={"PATH": "", "HOME": str(tmp_path), "TMPDIR": str(tmp_path)})
+        assert done.returncode == 0 and "Traceback" not in done.stderr, (words, done.stderr, done.stdout)
+        return time.monotonic() - begin
+
+    seconds = {words: run(words) for words in ("--version", *COMMANDS)}
+    size = program.stat().st_size
+    with capsys.disabled():
+        print(f"\none file: {size / 1e6:.0f} MB, {seconds['--version']:.2f} s for --version, "
+              f"{seconds[COMMANDS[0]]:.2f} s for {COMMANDS[0]!r}")
+    assert size < 100_000_000
+    assert {p.name for p in tmp_path.iterdir()} <= {"hlotool", ".cache"}  # what it unpacks is gone when it ends

@@ -44,9 +44,10 @@ _UNLIMITED = 1e6
 _COMPLAINT = re.compile(r"ERROR|Check failed|what\(\)|^F\d{4} |bad_alloc|emory")
 #: how it says that there was not enough memory
 _NO_MEMORY = re.compile(r"bad_alloc|MemoryError|[Oo]ut of memory|Cannot allocate memory|RESOURCE_EXHAUSTED")
-#: environment variables that runtimes, libraries and tests of them read
+#: environment variables that runtimes, libraries and tests of them read; by _PYI_* a program that PyInstaller made
+#: (.ci/one_file) finds what it has unpacked, and is one process
 _KEPT = re.compile(
-    r"(PATH|LD_LIBRARY_PATH|DYLD_\w+|HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|TEMP|TMP|SYSTEMROOT|XDG_\w+|SSL_\w+|"
+    r"(PATH|_PYI_\w+|LD_LIBRARY_PATH|DYLD_\w+|HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|TEMP|TMP|SYSTEMROOT|XDG_\w+|SSL_\w+|"
     r"(XLA|JAX|JAXLIB|PJRT|TF|CUDA|NVIDIA|NCCL|CUDNN|CUBLAS|ROCM|HIP|HSA|ROCR|TPU|LIBTPU|NEURON|OMP|OPENBLAS|MKL|"
     r"COVERAGE|HLOTOOL)_?\w*)", re.I)
 

@@ -53,9 +53,12 @@ def _tokens(document: Document, places: Places, first: int, behind: int) -> Iter
     """Line, column, length (both in the client's units), type and modifiers of each token of some lines."""
     width = places.codec.client_num_units
     if document.mlir is not None:
+        measured, behind_last, start, length = -1, 0, 0, 0
         for row, at, text, colour, declared in coloured_words(document.mlir, places.lines, first, behind):
-            line = places.lines[row]
-            start, length = (at, len(text)) if line.isascii() else (width(line[:at]), width(text))
+            if row != measured:
+                measured, behind_last, start, length = row, 0, 0, 0
+            start, length = start + length + width(places.lines[row][behind_last:at]), width(text)
+            behind_last = at + len(text)
             yield row, start, length, _INDEX[colour], _DECLARED * declared
         return
     for row, line, pieces in _lines(places.lines, first, behind):
