@@ -110,6 +110,10 @@ UNSOUND = {
         *(f"ROOT d = f32[4,4] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, algorithm={a}"
           for a in ("dot_f32_f32_f32", "dot_bf16_bf16_f32")),
         "x = f32[4,16] parameter(0)\ny = f32[16,4] parameter(1)\n", ("d",)),
+    "a product whose algorithm has three products of fewer digits": Pair(
+        *(f"ROOT d = f32[4,4] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, algorithm={a}"
+          for a in ("dot_f32_f32_f32", "dot_bf16_bf16_f32_x3")),
+        "x = f32[4,16] parameter(0)\ny = f32[16,4] parameter(1)\n", ("d",)),
     "a power as a root": Pair(full("0.5") + "ROOT p = f32[4] power(x, b)", "ROOT p = f32[4] sqrt(x)", named=("p",)),
     "a clamp as selects": Pair(
         full("0") + full("1", name="o") + "ROOT c = f32[4] clamp(b, x, o)",

@@ -148,6 +148,9 @@ ALGORITHMS = {
 }
 #: bits of exponent and mantissa of their narrow types of operands
 _CUTS = {"f16": (5, 10), "bf16": (8, 7), "tf32": (8, 10)}
+#: the algorithm whose several products are of fewer digits than f32; of the others (x6, x9, those of tf32) the sum is
+#: similar to f32. Source: xla_data.proto, PrecisionConfig::Algorithm
+_COARSE = "dot_bf16_bf16_f32_x3"
 
 
 def algorithm_text(name: str, lhs: Shape, rhs: Shape) -> str:
@@ -272,7 +275,8 @@ def dot(lhs: Array, rhs: Array, *, lhs_contracting_dims: Ints = (), rhs_contract
     """Sum of products over the contracting dimensions, for each batch index.
 
     Both operands are converted to the result's element type first; of floats with integral results the sum is. The
-    result's dimensions are the batch ones, then those of lhs that are left, then those of rhs.
+    result's dimensions are the batch ones, then those of lhs that are left, then those of rhs. An algorithm of one
+    product rounds operands of f32 to its own types first; dot_bf16_bf16_f32_x3 adds the products with what that leaves.
 
     C1  lhs and rhs are arrays.
     C2  Contracting and batch dimensions are dimensions of their operand.
@@ -281,26 +285,37 @@ def dot(lhs: Array, rhs: Array, *, lhs_contracting_dims: Ints = (), rhs_contract
     C5  Contracting dimensions pair up with equal sizes.
     C6  Both sides have as many batch dimensions.
     C7  Batch dimensions pair up with equal sizes.
-    An algorithm of one product rounds operands of f32 to its own types first.
-
     C8  algorithm is one of those of xla_data.proto, PrecisionConfig::Algorithm.
     """
-    left, right, _, _, products, _ = ALGORITHMS.get(algorithm.lower(), ("f32", "f32", "f32", 1, 1, False))
-    if products == 1:
-        lhs, rhs = _cut(lhs, left), _cut(rhs, right)
-    return contract(lhs, rhs, (lhs_contracting_dims, rhs_contracting_dims), (lhs_batch_dims, rhs_batch_dims),
-                    shape.dtype.numpy)
+    name = algorithm.lower()
+    left, right, _, _, products, _ = ALGORITHMS.get(name, ("f32", "f32", "f32", 1, 1, False))
+    sides = (lhs_contracting_dims, rhs_contracting_dims), (lhs_batch_dims, rhs_batch_dims), shape.dtype.numpy
+    if products != 1 and name != _COARSE:
+        return contract(lhs, rhs, *sides)
+    lefts, rights = _cut(lhs, left), _cut(rhs, right)
+    found = contract(lefts[0], rights[0], *sides)
+    if name != _COARSE:
+        return found
+    # Infinity and NaN are in the product of the rounded operands alone.
+    return found + (contract(_finite(lefts[0]), rights[1], *sides) + contract(lefts[1], _finite(rights[0]), *sides))
 
 
-def _cut(operand: Array, name: str) -> Array:
-    """Round an operand of f32 to a type of a dot algorithm; wider ones, as the shadow holds them, stay.
+def _cut(operand: Array, name: str) -> tuple[Array, Array]:
+    """Round an operand of f32 to a type of a dot algorithm, twice: itself, and what that leaves of finite numbers.
 
-    Source: StableHLO, dot_general: lhs_precision_type and rhs_precision_type.
+    Wider ones, as the shadow holds them, stay whole. Source: StableHLO, dot_general: lhs_precision_type and
+    rhs_precision_type.
     """
     if operand.dtype != np.float32 or name not in _CUTS:
-        return operand
+        return operand, np.zeros_like(operand)
     exponent_bits, mantissa_bits = _CUTS[name]
-    return np.asarray(reduce_precision.evaluate(operand, exponent_bits=exponent_bits, mantissa_bits=mantissa_bits))
+    whole = np.asarray(reduce_precision.evaluate(operand, exponent_bits=exponent_bits, mantissa_bits=mantissa_bits))
+    left = np.where(np.isfinite(whole), _finite(operand) - _finite(whole), np.float32(0))
+    return whole, np.asarray(reduce_precision.evaluate(left, exponent_bits=exponent_bits, mantissa_bits=mantissa_bits))
+
+
+def _finite(operand: Array) -> Array:
+    return np.where(np.isfinite(operand), operand, np.zeros((), operand.dtype))
 
 
 # scaled-dot
