@@ -27,7 +27,7 @@ from hlotool.blame.structural_partners import StructuralPartners, structural_par
 from hlotool.blame.value_partners import LeftValues, are_near, operand_leaves
 from hlotool.blame.value_proof import Proof, SiteRepair, ValueProofs, fitted_to
 from hlotool.diagnostics import HloError
-from hlotool.execution import Observer, Program, RunningCall, evaluate_program, flat, require_one_signature
+from hlotool.execution import UNDEFINED, Observer, Program, RunningCall, evaluate_program, flat, require_one_signature
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import Evidence, Judgement, Known, judge, takes_ordinary
@@ -94,8 +94,18 @@ def blame_pair(left: Program, right: Program, arguments: Rows, *, seconds: float
     started = work_time()
     known, own = ReferenceRun(), ReferenceRun()
     evidence = Evidence(left, arguments, reference_known=evaluate_program(left, arguments, known.see, sees_parts=True))
-    wrong = _first_wrong(evidence, evaluate_program(right, arguments, own.see, sees_parts=True))
+    undefined: HloError | None = None
+    try:
+        given = evaluate_program(right, arguments, own.see, sees_parts=True)
+    except HloError as error:
+        if all(d.code != UNDEFINED for d in error.diagnostics):
+            raise
+        undefined, own = error, ReferenceRun()
+        given = evaluate_program(right, arguments, own.see, sees_parts=True, unlike_parts=True)
+    wrong = _first_wrong(evidence, given)
     if wrong is None:
+        if undefined is not None:
+            raise undefined
         return None
     search = _Search(left, right, arguments, evidence, known, own, started + seconds)
     with np.errstate(all="ignore"):  # infinities and NaN are values like others
@@ -229,7 +239,7 @@ class _Search:
             try:
                 evaluate_program(self.left, one.arguments, run.see, sees_parts=True)
                 repaired = SiteRepair(run, proof.site, proof.partner)
-                results = evaluate_program(self.right, one.arguments, repaired.see, sees_parts=True)
+                results = evaluate_program(self.right, one.arguments, repaired.see, sees_parts=True, unlike_parts=True)
             except HloError:
                 return False
             if work_time() > self.deadline or not one.is_right(results):
@@ -265,7 +275,8 @@ class _Search:
                          mended=mended_module(found.edit, self.right.module))
 
     def _wrong_results(self) -> Iterator[int]:
-        for row, given in zip(self.evidence.reference, evaluate_program(self.right, self.arguments), strict=True):
+        for row, given in zip(self.evidence.reference, evaluate_program(
+                self.right, self.arguments, unlike_parts=True), strict=True):
             for n, (one, other) in enumerate(zip(row, given, strict=True)):
                 if not are_near(one, other) or self.evidence.judge(other, 0, n).is_wrong:
                     yield n
@@ -313,7 +324,7 @@ class _Search:
 
     def _results(self, observer: Observer) -> list[list[Array]] | None:
         try:
-            return evaluate_program(self.right, self.arguments, observer, sees_parts=True)
+            return evaluate_program(self.right, self.arguments, observer, sees_parts=True, unlike_parts=True)
         except HloError:
             return None
 

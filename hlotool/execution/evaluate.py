@@ -27,7 +27,8 @@ from hlotool.process import OutOfMemory
 
 def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], observer: Observer | None = None,
                      queues: Sequence[Queues] | None = None, rebind: Rebinding | None = None, *,
-                     sees_parts: bool = False, rebinds_alike: bool = False, draws: bool = False) -> list[list[Array]]:
+                     sees_parts: bool = False, rebinds_alike: bool = False, unlike_parts: bool = False
+                     ) -> list[list[Array]]:
     """The results of every device, leaf by leaf. Raises HloError for what has no defined value.
 
     `observer` sees the values of every device; around regions that are partitioned by hand it sees whole arrays, or
@@ -37,8 +38,9 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
     run_limits.py.
 
     `rebinds_alike`: what `rebind` puts in is one function for all devices, which keeps nothing from call to call, so
-    that devices with the same operands share its value. `draws`: `rebind` draws roundings, so that partitions may leave
-    a region that is partitioned by hand with several values of one part, which is an error otherwise.
+    that devices with the same operands share its value. `unlike_parts`: partitions may leave a region that is
+    partitioned by hand with several values of one part, of which the first counts; it is an error otherwise. Drawn
+    roundings give such, and a fault that is searched for.
 
     Several devices run in step (lockstep.py). Where they part, each runs on a thread of its own from the beginning:
     an observer then sees again what it has seen.
@@ -47,7 +49,7 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
     # What has still to be partitioned means what it computes on whole arrays.
     is_whole = program.partitioning == "automatic"
     borders, inside = _regions(program)
-    if draws:
+    if unlike_parts:
         borders = {i: replace(b, is_checked=False) for i, b in borders.items()}
     # Around regions that are partitioned by hand all partitions compute the whole arrays.
     alike = program.partitions if borders else 1

@@ -60,7 +60,7 @@ class Border:
 
     enters: bool
     parts: tuple[tuple[Part, ...], ...]
-    #: False where roundings are drawn, so that partitions which have one part may have several values of it
+    #: False where partitions which have one part may have several values of it
     is_checked: bool = True
 
     def function(self, world: DeviceWorld, is_tuple: bool) -> Callable[..., Any]:

@@ -114,7 +114,7 @@ def sample_program(program: Program, arguments: Sequence[Sequence[Array]], way: 
     rounding = RandomRounding.of(program.module, way, least_ulps=least_ulps, product_bits=product_bits)
     given = [[rounding.flushed(a, s) for a, s in zip(row, program.parameters, strict=True)] for row in arguments]
     found = evaluate_program(program, given, observer, queues=fed(infeed), rebind=rounding.rebound,
-                             draws=True)
+                             unlike_parts=True)
     return [[own(leaf, s) for leaf, s in zip(row, program.results, strict=True)] for row in found]
 
 

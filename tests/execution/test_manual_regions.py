@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import hlotool
+from hlotool.blame import blame_pair
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, evaluate_program, executor_named
 from hlotool.numerics import sample_program, shadow_program
@@ -105,3 +106,12 @@ def test_partitions_that_leave_a_region_with_other_values_of_one_array_are_told(
     # Roundings may be drawn for each partition by itself.
     x = np.arange(8, dtype=np.float32)
     assert sample_program(Program(wrong), [[x]], 0)
+
+
+def test_the_cause_of_several_values_of_one_part_is_searched_where_the_first_partition_shows_it() -> None:
+    right, first, last = (Program(hlotool.parse(ALIKE.replace("DEVICE", device))) for device in ("7", "0", "3"))
+    rows = [[np.arange(1, 9, dtype=np.float32)]]
+    found = blame_pair(right, first, rows)
+    assert found is not None and found.place is not None and found.place.instruction.name == "d"
+    with pytest.raises(HloError, match="partitions 0 and 3 leave the region"):
+        blame_pair(right, last, rows)
