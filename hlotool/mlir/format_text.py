@@ -54,7 +54,7 @@ class _Token(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Piece:
+class _Statement:
     """A part of the text that begins a line: a statement up to its first region, from one to the next, a label."""
 
     start: int
@@ -83,9 +83,9 @@ def laid_out(source: Source) -> str:
     program, builder = _read(source)
     with deeper_calls(_CALLS):
         try:
-            return _compared(source, program, _Layout(source.text, program, builder).text())
+            return _compared(source, program, _Formatter(source.text, program, builder).text())
         except TextLost:  # lines in the body of an attribute that nobody takes apart may not move
-            return _compared(source, program, _Layout(source.text, program, builder, moves=False).text())
+            return _compared(source, program, _Formatter(source.text, program, builder, moves=False).text())
 
 
 def comments_of(text: str) -> list[str]:
@@ -156,17 +156,17 @@ class _StatementPrinter(ShortPrinter):
         return [piece.strip() for piece in "".join(self.out).split(_INSIDE)]
 
 
-class _Layout:
+class _Formatter:
     def __init__(self, source: str, program: Operation, builder: ProgramBuilder, *, moves: bool = True) -> None:
         self.source, self.program, self.builder, self.moves = source, program, builder, moves
-        self.pieces = [_Piece(0, 0, "begin")]
+        self.pieces = [_Statement(0, 0, "begin")]
         self.printer = _StatementPrinter(program)
 
     def text(self) -> str:
         """Return the whole text. Raises TextLost."""
         for operation in [self.program] if self.program.start >= 0 else self.program.regions[0].blocks[0].operations:
             self._statement(operation, 0, "builtin")
-        end = _Piece(len(self.source), 0, "end")
+        end = _Statement(len(self.source), 0, "end")
         self.pieces.append(end)
         if any(a.start > b.start for a, b in itertools.pairwise(self.pieces)):
             raise TextLost("its statements stand in another order")
@@ -182,15 +182,15 @@ class _Layout:
                                       is_generic=_GENERIC.match(self.source, start) is not None)
         if len(printed) != len(braces) + 1:
             printed = [""] * (len(braces) + 1)
-        self.pieces.append(_Piece(start, depth, printed=printed[0]))
+        self.pieces.append(_Statement(start, depth, printed=printed[0]))
         inner = operation.dialect if operation.name in ("func.func", "builtin.module") else ""
         for (region, _, closed), text in zip(braces, printed[1:], strict=True):
             for block in region.blocks:
                 if block in self.builder.label_starts:
-                    self.pieces.append(_Piece(self.builder.label_starts[block], depth, "label"))
+                    self.pieces.append(_Statement(self.builder.label_starts[block], depth, "label"))
                 for held in block.operations:
                     self._statement(held, depth + 1, inner)
-            self.pieces.append(_Piece(closed, depth, "close", text))
+            self.pieces.append(_Statement(closed, depth, "close", text))
 
     def _give_tokens(self) -> None:
         """Give each piece its tokens; definitions of aliases and resources begin pieces of their own."""
@@ -202,7 +202,7 @@ class _Layout:
                 found.append(following)
                 following = next(waiting)
             if found[-1].depth == 0 and found[-1].kind != "label" and after is not None and _defines(token, after):
-                found.append(_Piece(token.start, 0, "resources" if token.text == "{" else "definition"))
+                found.append(_Statement(token.start, 0, "resources" if token.text == "{" else "definition"))
             found[-1].tokens.append(token)
         self.pieces = [*found, following, *waiting]
 
@@ -229,7 +229,7 @@ class _Layout:
 
     # One piece
 
-    def _lines(self, piece: _Piece) -> Iterator[str]:
+    def _lines(self, piece: _Statement) -> Iterator[str]:
         inside = "  " * (piece.depth + (piece.kind == "close"))
         for line in piece.before:
             yield inside + line if line else ""
@@ -237,7 +237,7 @@ class _Layout:
             indent = "  " * piece.depth
             yield indent + "  ".join([self._spaced(piece, indent), *piece.behind])
 
-    def _spaced(self, piece: _Piece, indent: str) -> str:
+    def _spaced(self, piece: _Statement, indent: str) -> str:
         """Return the text of a piece, as it is printed or as it is written."""
         written = self.source[piece.start:piece.end]
         if written == piece.printed:
@@ -289,7 +289,7 @@ class _Layout:
             pieces += [gap, _compact(b)]
         return "".join(pieces)
 
-    def _moved(self, piece: _Piece, written: str, indent: int) -> str:
+    def _moved(self, piece: _Statement, written: str, indent: int) -> str:
         """Return the lines of a piece as they are written, moved with the first one."""
         first, *rest = written.split("\n")
         line = self.source[self.source.rfind("\n", 0, piece.start) + 1:piece.start + 1].expandtabs()

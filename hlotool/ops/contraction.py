@@ -297,7 +297,8 @@ def dot(lhs: Array, rhs: Array, *, lhs_contracting_dims: Ints = (), rhs_contract
     if name != _COARSE:
         return found
     # Infinity and NaN are in the product of the rounded operands alone.
-    return found + (contract(_finite(lefts[0]), rights[1], *sides) + contract(lefts[1], _finite(rights[0]), *sides))
+    low: Array = contract(_finite(lefts[0]), rights[1], *sides) + contract(lefts[1], _finite(rights[0]), *sides)
+    return np.asarray(found + low)
 
 
 def _cut(operand: Array, name: str) -> tuple[Array, Array]:

@@ -29,7 +29,7 @@ from hlotool.ops.index_maps import (
 )
 
 
-class _Row(NamedTuple):
+class _WindowRow(NamedTuple):
     """A dimension of a window, in terms."""
 
     size: WholeNumber
@@ -60,14 +60,14 @@ def _dilated(n: WholeNumber, step: WholeNumber) -> WholeNumber:
     return n if step.value == 1 else at_least((n - ONE) * step + ONE, ZERO)
 
 
-def _rows(window: Any, rank: int) -> list[_Row]:
+def _rows(window: Any, rank: int) -> list[_WindowRow]:
     if window is None or not window.dimensions:
-        return [_Row(ONE, ONE, ZERO, ZERO, ONE, ONE, False)] * rank
-    return [_Row(whole(d.size), whole(d.stride), whole(d.pad_low), whole(d.pad_high), whole(d.base_dilation),
+        return [_WindowRow(ONE, ONE, ZERO, ZERO, ONE, ONE, False)] * rank
+    return [_WindowRow(whole(d.size), whole(d.stride), whole(d.pad_low), whole(d.pad_high), whole(d.base_dilation),
                  whole(d.window_dilation), bool(d.reversal)) for d in window.dimensions]
 
 
-def _read(x: Sized, rows: Sequence[_Row], i: Places, k: Places) -> tuple[Places, Condition]:
+def _read(x: Sized, rows: Sequence[_WindowRow], i: Places, k: Places) -> tuple[Places, Condition]:
     found = [row.place(a, b, n) for row, a, b, n in zip(rows, i, k, x.dims, strict=True)]
     return tuple(p for p, _ in found), both(*(c for _, c in found))
 

@@ -30,7 +30,7 @@ from hlotool.passes.equality import (
     Numbering,
     NumberingRule,
 )
-from hlotool.proof.equality_graph import Step
+from hlotool.proof.equality_graph import ProofStep
 
 HEAD = "hlotool-certificate 1"
 #: names of sets of rules in a certificate
@@ -117,7 +117,7 @@ class ProofLog:
     def _applied(self, rule: NumberingRule, node: Node, number: int) -> None:
         self.steps[f"rule {rule.apply.__name__} {self.names.of_node(node)} {self.names.of(number)}"] = None
 
-    def lines_of(self, steps: Iterable[Step]) -> list[str]:
+    def lines_of(self, steps: Iterable[ProofStep]) -> list[str]:
         """Return steps of a graph of this numbering as lines."""
         return [" ".join((*step.how[:1], *(h.rsplit(" ", 1)[-1] for h in step.how[1:]),
                           *map(self.names.of, (step.one, step.other, *step.operands)))) for step in steps]

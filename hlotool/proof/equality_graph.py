@@ -21,7 +21,7 @@ _MOST_ADDED, _MOST_ROUNDS, _MOST_MEMBERS = 6000, 8, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ProofStep:
     """Why two expressions are equal."""
 
     #: "alike", "taken", "move" and a rule's name, or "solver" and its name
@@ -40,7 +40,7 @@ class EqualityGraph:
     #: rules without a direction, in the order in which they are tried
     moves: Sequence[NumberingRule] = ()
     #: all steps, in order
-    steps: list[Step] = field(default_factory=list)
+    steps: list[ProofStep] = field(default_factory=list)
     _parents: list[int] = field(default_factory=list)
     _members: dict[int, list[int]] = field(default_factory=dict)
     #: a class -> the expressions with an operand in it
@@ -69,7 +69,7 @@ class EqualityGraph:
         """Return the expressions that are equal to one, itself included."""
         return self._members[self.root(number)]
 
-    def join(self, step: Step) -> None:
+    def join(self, step: ProofStep) -> None:
         """Take the expressions of a step for equal, and all that follows from it."""
         fresh = range(len(self._parents), len(self.form.nodes))
         if not fresh and self._root(step.one) == self._root(step.other):
@@ -104,7 +104,7 @@ class EqualityGraph:
         same = self._same(number)
         if same == number or self._root(same) == self._root(number):
             return None
-        self.steps.append(Step(("alike",), same, number))
+        self.steps.append(ProofStep(("alike",), same, number))
         return len(self.steps) - 1
 
     def _root(self, number: int) -> int:
@@ -170,7 +170,7 @@ class EqualityGraph:
             target = made if isinstance(made, int) else self.form.number(made)
             if not move.keeps_nans:
                 self.form.other_nans.update(n for n in (number, target) if self.form.may_be_nan(n))
-            self.join(Step(("move", move.apply.__name__), number, target))
+            self.join(ProofStep(("move", move.apply.__name__), number, target))
 
     def _users_of_joined(self) -> list[int]:
         return sorted({u for kept in self._joined for u in self._users.get(self._root(kept), ())})
@@ -185,11 +185,11 @@ class EqualityGraph:
                 if member != operand:
                     operands = (*node.operands[:at], member, *node.operands[at + 1:])
                     target = self.form.number(node.with_operands(*operands))
-                    self.join(Step(("taken",), number, target, operands))
+                    self.join(ProofStep(("taken",), number, target, operands))
 
     # Explanations
 
-    def explained(self, pairs: Iterable[tuple[int, int]]) -> list[Step]:
+    def explained(self, pairs: Iterable[tuple[int, int]]) -> list[ProofStep]:
         """Return the steps by which pairs of values are equal, each after those that it needs."""
         needed, waiting = set[int](), [at for one, other in pairs for at in self._path(one, other)]
         while waiting:

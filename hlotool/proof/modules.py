@@ -30,7 +30,7 @@ from hlotool.passes.equality import (
 )
 from hlotool.proof.certificate import MOVES, RULES, ProofLog
 from hlotool.proof.certificate_check import check_certificate
-from hlotool.proof.equality_graph import EqualityGraph, Step, is_one_operation
+from hlotool.proof.equality_graph import EqualityGraph, ProofStep, is_one_operation
 from hlotool.proof.index_proofs import IndexProof, Strength
 from hlotool.proof.index_terms import IndexQuery, NumberDomain
 from hlotool.proof.moved_values import MovedValues, is_moved, sources_of_array
@@ -204,7 +204,7 @@ class _Prover:
                 continue
             waiting.pop()
             if solver := self._decided_by(*pair):
-                self.graph.join(Step(("solver", solver), *pair))
+                self.graph.join(ProofStep(("solver", solver), *pair))
                 self.form.other_nans.update(n for n in pair if self.form.may_be_nan(n))
             else:
                 self._failed.add(pair)

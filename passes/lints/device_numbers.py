@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import OPS, flow_of, is_a
@@ -14,8 +16,15 @@ _MOST_DEVICES = 4096
 def numbers_of(view: View, instruction: HloInstruction) -> Array | None:
     """Return the value of an instruction with one element on each device; None where it depends on more.
 
-    Modules with several replicas and several partitions are left alone, as shardings are.
+    Modules with several replicas and several partitions are left alone, as shardings are; and all where (in a browser)
+    there is no NumPy.
     """
+    with contextlib.suppress(ModuleNotFoundError):
+        return _numbers(view, instruction)
+    return None
+
+
+def _numbers(view: View, instruction: HloInstruction) -> Array | None:
     replicas, partitions = view.module.device_counts
     if min(replicas, partitions) > 1 or not 1 < replicas * partitions <= _MOST_DEVICES:
         return None

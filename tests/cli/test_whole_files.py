@@ -93,7 +93,7 @@ FORMS = {"m.mlir": b"module @m {}\n", "m.pb": b"\x0a\x01m\x12\x01e\x1a\x00", "m.
 def test_other_forms_are_not_replaced(name: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / name
     file.write_bytes(FORMS[name])
-    for command in (["fmt", "-w"], ["lint", "--fix"]):
+    for command in (["fmt", "-w"], ["lint", "--fix"])[name == "m.mlir":]:  # fmt formats StableHLO
         assert main([*command, str(file)]) in (1, 2)
         assert file.read_bytes() == FORMS[name] and capsys.readouterr().err
 

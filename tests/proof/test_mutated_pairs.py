@@ -74,15 +74,19 @@ def test_mutated_programs_are_not_joined():
     assert tried >= 3 * PROGRAMS and equal < 0.8 * tried  # edits of what makes no difference, and some that do
 
 
-def text_of(pair, lines):
-    return f"HloModule m\n\n{pair.computations}\nENTRY e {{\n{pair.parameters}{lines}\n}}\n"
+def texts_of(pair):
+    """The texts of the two modules of a pair."""
+    other = pair.computations if pair.other_computations is None else pair.other_computations
+    return [f"HloModule m\n\n{computations}\nENTRY e {{\n{pair.parameters}{lines}\n}}\n"
+            for computations, lines in ((pair.computations, pair.before), (other, pair.after))]
 
 
 @pytest.mark.parametrize("name", [*SOUND, *UNSOUND][::1 if os.environ.get("HLOTOOL_NIGHTLY") else 6])
 def test_mutated_rewrites_are_not_proved(name):
     pair = SOUND.get(name) or UNSOUND[name]
-    before = hlotool.parse(text_of(pair, pair.before))
-    changed = [text_of(pair, pair.after), *mutants(text_of(pair, pair.after), np.random.default_rng(1), 6)]
+    first, second = texts_of(pair)
+    before = hlotool.parse(first)
+    changed = [second, *mutants(second, np.random.default_rng(1), 6)]
     for text in changed:
         after = hlotool.parse(text)
         found = prove(before, after, 1)

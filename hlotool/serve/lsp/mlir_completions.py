@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import bisect
 import re
+import string
 from collections.abc import Iterable, Iterator
 
 from lsprotocol import types as lsp
@@ -28,7 +29,7 @@ _OPERATION = re.compile(rf'^\s*(?:{_NAME}(?:\s*,\s*{_NAME})*\s*=\s*)?"?([A-Za-z_
 _VALUE = re.compile(r"%([\w$.\-]*(?:#\d*)?)$")
 _SYMBOL = re.compile(r"@([\w$.\-]*)$")
 _ELEMENT = re.compile(r"(?:tensor|vector|complex)<(?:[\d?]+x)*([a-z]\w*)?$")
-_TYPE = re.compile(r"(?::|->|[:>(]\s*\(?.*,)\s*([a-z!]\w*)?$")
+_WORD = string.ascii_letters + string.digits + "_"
 _TYPES = ("tensor<", "tuple<", "complex<", "!stablehlo.token", "index")
 _TYPED = re.compile(r"[\w.$]*$")
 
@@ -53,9 +54,15 @@ def mlir_completion(part: MlirPart, places: Places, at: lsp.Position) -> list[ls
         return []
     if before.count("{") > before.count("}"):
         return _listed(mlir.attribute_names(operation[1]), _KINDS.Property)
-    if _TYPE.search(before[operation.end():]) is not None:
+    if _is_type_wanted(before[operation.end():]):
         return _listed(_TYPES, _KINDS.TypeParameter)
     return _listed(mlir.words_of_form(operation[1]), _KINDS.Keyword)
+
+
+def _is_type_wanted(before: str) -> bool:
+    """Return True behind a colon, an arrow, or a comma of the types behind one, with a type begun or not."""
+    rest = before.rstrip(_WORD).removesuffix("!").rstrip()
+    return rest.endswith((":", "->")) or (rest.endswith(",") and any(sign in rest for sign in ":>("))
 
 
 def _item(label: str, kind: lsp.CompletionItemKind, detail: str = "") -> lsp.CompletionItem:
