@@ -24,7 +24,7 @@ from hlotool.diagnostics import HloError
 from hlotool.ir import Source, deeper_calls, no_collection
 from hlotool.mlir.operations import Operation, Region, SsaValue, walk, written_names
 from hlotool.mlir.print_generic import generic_text
-from hlotool.mlir.print_short import Names, ShortPrinter
+from hlotool.mlir.print_short import ShortPrinter, TakenNames
 from hlotool.mlir.text_printer import Work
 from hlotool.mlir.text_program import ProgramBuilder
 
@@ -83,9 +83,9 @@ def laid_out(source: Source) -> str:
     program, builder = _read(source)
     with deeper_calls(_CALLS):
         try:
-            return _compared(source, program, _Formatter(source.text, program, builder).text())
+            return _compared(source, program, _TextLayout(source.text, program, builder).text())
         except TextLost:  # lines in the body of an attribute that nobody takes apart may not move
-            return _compared(source, program, _Formatter(source.text, program, builder, moves=False).text())
+            return _compared(source, program, _TextLayout(source.text, program, builder, moves=False).text())
 
 
 def comments_of(text: str) -> list[str]:
@@ -137,10 +137,10 @@ class _StatementPrinter(ShortPrinter):
         for value, name in zip(values, written_names(values), strict=True):
             self.names[value] = f"%{name}"
 
-    def name_region(self, operation: Operation, region: Region, names: Names) -> None:
+    def name_region(self, operation: Operation, region: Region, names: TakenNames) -> None:
         """Leave the names of the text."""
 
-    def region(self, operation: Operation, region: Region, indent: str, names: Names, labels: bool) -> Work:
+    def region(self, operation: Operation, region: Region, indent: str, names: TakenNames, labels: bool) -> Work:
         self.out.append(_INSIDE)
         return iter(())
 
@@ -150,13 +150,13 @@ class _StatementPrinter(ShortPrinter):
         self.out, self.locations = [], locations
         if is_generic:
             self.out.append(self.bound(operation))
-        for _ in (self.generic(operation, indent, Names()) if is_generic
-                  else self.statement(operation, indent, Names(), dialect)):
+        for _ in (self.generic(operation, indent, TakenNames()) if is_generic
+                  else self.statement(operation, indent, TakenNames(), dialect)):
             pass  # regions are marks
         return [piece.strip() for piece in "".join(self.out).split(_INSIDE)]
 
 
-class _Formatter:
+class _TextLayout:
     def __init__(self, source: str, program: Operation, builder: ProgramBuilder, *, moves: bool = True) -> None:
         self.source, self.program, self.builder, self.moves = source, program, builder, moves
         self.pieces = [_Statement(0, 0, "begin")]

@@ -41,7 +41,7 @@ def short_text(operation: Operation, *, locations: bool = False, elide_above: in
     >>> print(short_text(Operation("x.y", (), [mlir.IndexType()], attributes={"a": mlir.UNIT})), end="")
     %0 = "x.y"() {a} : () -> index
     """
-    printer, names = ShortPrinter(locations, elide_above), Names()
+    printer, names = ShortPrinter(locations, elide_above), TakenNames()
     printer.name_results(operation, names)
     return printer.written(printer.operation(operation, "", names, "builtin"), operation)
 
@@ -50,7 +50,7 @@ class _NotShort(Exception):
     """An operation that its short form cannot say."""
 
 
-class Names:
+class TakenNames:
     """The numbers and names that are taken where a region begins."""
 
     def __init__(self, values: int = 0, arguments: int = 0, conflicts: int = 0,
@@ -58,8 +58,8 @@ class Names:
         self.values, self.arguments, self.conflicts = values, arguments, conflicts
         self.taken = (*taken, set())
 
-    def inner(self) -> Names:
-        return Names(self.values, self.arguments, self.conflicts, self.taken)
+    def inner(self) -> TakenNames:
+        return TakenNames(self.values, self.arguments, self.conflicts, self.taken)
 
     def unique(self, name: str) -> str:
         """Return a name that no value has, with a number where another has it."""
@@ -76,7 +76,7 @@ class ShortPrinter(TextPrinter):
 
     # Names
 
-    def name_results(self, operation: Operation, names: Names) -> None:
+    def name_results(self, operation: Operation, names: TakenNames) -> None:
         results = operation.results
         if not results:
             return
@@ -91,7 +91,7 @@ class ShortPrinter(TextPrinter):
         for value in results:
             self.names[value] = base if len(results) == 1 else f"{base}#{value.number}"
 
-    def name_region(self, operation: Operation, region: Region, names: Names) -> None:
+    def name_region(self, operation: Operation, region: Region, names: TakenNames) -> None:
         special = BLOCK_NAMES.get(operation.name)
         for number, block in enumerate(region.blocks):
             self.blocks[block] = f"^bb{number}"
@@ -120,12 +120,12 @@ class ShortPrinter(TextPrinter):
 
     # Operations
 
-    def operation(self, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
+    def operation(self, operation: Operation, indent: str, names: TakenNames, dialect: str) -> Work:
         self.out.append(indent)
         yield from self.statement(operation, indent, names, dialect)
         self.out.append(f"{self.place(operation.location)}\n")
 
-    def statement(self, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
+    def statement(self, operation: Operation, indent: str, names: TakenNames, dialect: str) -> Work:
         """An operation without its location, in its short form if that can say it."""
         out = self.out
         out.append(self.bound(operation))
@@ -140,7 +140,7 @@ class ShortPrinter(TextPrinter):
             del out[begun:]
             yield from self.generic(operation, indent, names)
 
-    def by_form(self, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
+    def by_form(self, operation: Operation, indent: str, names: TakenNames, dialect: str) -> Work:
         part = forms().get(operation.name)
         if part is None or operation.successors:
             raise _NotShort
@@ -155,7 +155,8 @@ class ShortPrinter(TextPrinter):
             yield self.braced(operation, region, indent, names, form.region_begin)
             self.out.append(piece)
 
-    def braced(self, operation: Operation, region: Region, indent: str, names: Names, is_named: bool = True) -> Work:
+    def braced(self, operation: Operation, region: Region, indent: str, names: TakenNames, is_named: bool = True
+               ) -> Work:
         """A region between its braces; the arguments of its entry are named in front of it, or in its label."""
         inner = names.inner()
         self.name_region(operation, region, inner)
@@ -163,7 +164,7 @@ class ShortPrinter(TextPrinter):
         yield self.region(operation, region, indent, inner, not is_named)
         self.out.append(f"{indent}}}")
 
-    def region(self, operation: Operation, region: Region, indent: str, names: Names, labels: bool) -> Work:
+    def region(self, operation: Operation, region: Region, indent: str, names: TakenNames, labels: bool) -> Work:
         dialect = operation.dialect if operation.name in ("func.func", "builtin.module") else ""
         inside = indent + "  "
         for number, block in enumerate(region.blocks):
@@ -174,7 +175,7 @@ class ShortPrinter(TextPrinter):
             for inner in block.operations:
                 yield self.operation(inner, inside, names, dialect)
 
-    def generic(self, operation: Operation, indent: str, names: Names) -> Work:
+    def generic(self, operation: Operation, indent: str, names: TakenNames) -> Work:
         self.begin_generic(operation)
         for number, region in enumerate(operation.regions):
             self.out.append(", " if number else " (")
@@ -572,7 +573,7 @@ def _said_in_words(printer: ShortPrinter, operation: Operation, *said: str) -> s
     return f" attributes {printer.dictionary(rest)}" if rest else ""
 
 
-def _module(printer: ShortPrinter, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
+def _module(printer: ShortPrinter, operation: Operation, indent: str, names: TakenNames, dialect: str) -> Work:
     name = operation.attribute("sym_name")
     if len(operation.regions) != 1 or len(operation.regions[0].blocks) != 1 or operation.operands or operation.results:
         raise _NotShort
@@ -581,7 +582,7 @@ def _module(printer: ShortPrinter, operation: Operation, indent: str, names: Nam
     yield printer.braced(operation, operation.regions[0], indent, names)
 
 
-def _function(printer: ShortPrinter, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
+def _function(printer: ShortPrinter, operation: Operation, indent: str, names: TakenNames, dialect: str) -> Work:
     name, visibility, type = [operation.attribute(n) for n in ("sym_name", "sym_visibility", "function_type")]
     if not isinstance(name, mlir.StringAttribute) or not isinstance(type, mlir.TypeAttribute) or not isinstance(
             type.type, mlir.FunctionType) or len(operation.regions) != 1:
@@ -624,7 +625,7 @@ def _dictionaries(printer: ShortPrinter, given: Any, count: int) -> list[str]:
     return [f" {printer.text(d)}" if _expect(d, mlir.DictionaryAttribute).entries else "" for d in given.members]
 
 
-def _while(printer: ShortPrinter, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
+def _while(printer: ShortPrinter, operation: Operation, indent: str, names: TakenNames, dialect: str) -> Work:
     if len(operation.regions) != 2 or any(len(r.blocks) != 1 for r in operation.regions) or [
             r.type for r in operation.results] != [o.type for o in operation.operands]:
         raise _NotShort
@@ -643,7 +644,7 @@ def _while(printer: ShortPrinter, operation: Operation, indent: str, names: Name
     yield printer.braced(operation, operation.regions[1], indent, names)
 
 
-def _reduce(printer: ShortPrinter, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
+def _reduce(printer: ShortPrinter, operation: Operation, indent: str, names: TakenNames, dialect: str) -> Work:
     count, dimensions = len(operation.operands) // 2, operation.attribute("dimensions")
     if len(operation.operands) % 2 or not isinstance(dimensions, mlir.DenseArrayAttribute) \
             or len(operation.regions) != 1 or len(operation.regions[0].blocks) != 1:
@@ -681,7 +682,7 @@ def _applied(operation: Operation, block: Block) -> str:
     return inner.name if is_plain else ""
 
 
-def _manual(printer: ShortPrinter, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
+def _manual(printer: ShortPrinter, operation: Operation, indent: str, names: TakenNames, dialect: str) -> Work:
     if len(operation.regions) != 1 or len(operation.regions[0].blocks) != 1:
         raise _NotShort
     is_manual = operation.name == "sdy.manual_computation"
@@ -701,7 +702,7 @@ def _manual(printer: ShortPrinter, operation: Operation, indent: str, names: Nam
     printer.out.append(f" : {printer.text(type_of(operation))}")
 
 
-def _scan(printer: ShortPrinter, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
+def _scan(printer: ShortPrinter, operation: Operation, indent: str, names: TakenNames, dialect: str) -> Work:
     form = _OperationForm(printer, operation)
     carried: tuple[int, ...] = _expect(form.attribute("operandSegmentSizes"), mlir.DenseArrayAttribute).values
     if len(carried) != 2 or sum(carried) != len(form.names) or len(operation.regions) != 1:
@@ -714,13 +715,13 @@ def _scan(printer: ShortPrinter, operation: Operation, indent: str, names: Names
     printer.out.append(f" : {printer.text(type_of(operation))}")
 
 
-def _no_form(printer: ShortPrinter, operation: Operation, indent: str, names: Names, dialect: str) -> Work:
+def _no_form(printer: ShortPrinter, operation: Operation, indent: str, names: TakenNames, dialect: str) -> Work:
     raise _NotShort
     yield
 
 
 #: operations whose form is more than a rule can say
-OWN_FORMS: dict[str, Callable[[ShortPrinter, Operation, str, Names, str], Work]] = {
+OWN_FORMS: dict[str, Callable[[ShortPrinter, Operation, str, TakenNames, str], Work]] = {
     "builtin.module": _module, "func.func": _function, "stablehlo.while": _while, "stablehlo.reduce": _reduce,
     "sdy.manual_computation": _manual, "sdy.named_computation": _manual, "chlo.scan": _scan,
     "func.call_indirect": _no_form,

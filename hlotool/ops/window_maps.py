@@ -29,7 +29,7 @@ from hlotool.ops.index_maps import (
 )
 
 
-class _WindowRow(NamedTuple):
+class _TermWindow(NamedTuple):
     """A dimension of a window, in terms."""
 
     size: WholeNumber
@@ -60,14 +60,14 @@ def _dilated(n: WholeNumber, step: WholeNumber) -> WholeNumber:
     return n if step.value == 1 else at_least((n - ONE) * step + ONE, ZERO)
 
 
-def _rows(window: Any, rank: int) -> list[_WindowRow]:
+def _rows(window: Any, rank: int) -> list[_TermWindow]:
     if window is None or not window.dimensions:
-        return [_WindowRow(ONE, ONE, ZERO, ZERO, ONE, ONE, False)] * rank
-    return [_WindowRow(whole(d.size), whole(d.stride), whole(d.pad_low), whole(d.pad_high), whole(d.base_dilation),
+        return [_TermWindow(ONE, ONE, ZERO, ZERO, ONE, ONE, False)] * rank
+    return [_TermWindow(whole(d.size), whole(d.stride), whole(d.pad_low), whole(d.pad_high), whole(d.base_dilation),
                  whole(d.window_dilation), bool(d.reversal)) for d in window.dimensions]
 
 
-def _read(x: Sized, rows: Sequence[_WindowRow], i: Places, k: Places) -> tuple[Places, Condition]:
+def _read(x: Sized, rows: Sequence[_TermWindow], i: Places, k: Places) -> tuple[Places, Condition]:
     found = [row.place(a, b, n) for row, a, b, n in zip(rows, i, k, x.dims, strict=True)]
     return tuple(p for p, _ in found), both(*(c for _, c in found))
 

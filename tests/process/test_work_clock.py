@@ -61,7 +61,7 @@ def test_the_clock_stops_while_others_have_the_processor() -> None:
         begun, before = time.monotonic(), work_time()
         work_for(0.3)
         taken, counted = time.monotonic() - begun, work_time() - before
-    assert counted < 0.6 * taken
+    assert counted < 0.9 * taken
     assert counted > 0.25
 
 
@@ -75,7 +75,7 @@ def test_a_child_that_gets_no_processor_has_not_used_up_its_time() -> None:
             begun, before = time.monotonic(), work_time()
             child.ask("builtins:exec", WORK.format(0.3), timeout=0.9)
             taken, counted = time.monotonic() - begun, work_time() - before
-            assert counted < 0.6 * taken
+            assert counted < 0.9 * taken
             with pytest.raises(TimedOut):
                 child.ask("builtins:exec", WORK.format(600), timeout=0.2)
             with pytest.raises(TimedOut):
