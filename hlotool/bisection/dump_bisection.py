@@ -72,7 +72,7 @@ def bisect(dumps: Any, against: str | os.PathLike[str] | None = None, *, module:
     program does not compile.
     """
     options = BisectOptions(tuple(arguments) if arguments is not None else None, seed, time_budget, time_limit,
-                      counts_extremes, progress)
+                            counts_extremes, progress)
     if not _is_dump(dumps):
         return Bisection([_compiled(read_module(dumps), executor, options)])
 

@@ -17,6 +17,7 @@ from hlotool.verdict import ArgumentSet, Watch
 Array: TypeAlias = Any
 Rows: TypeAlias = "list[list[Array]]"
 
+
 @dataclass(eq=False)
 class Stage:
     """A module of a chain made ready. `numbers` are those of its results; None where it has no such form."""

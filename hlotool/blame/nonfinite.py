@@ -25,7 +25,7 @@ from typing import Any, Literal, TypeAlias
 
 from hlotool.blame.places import InstructionPlace, require_partitioned
 from hlotool.blame.reasons import Reason, reason
-from hlotool.blame.reference_run import FOLDS, site_of
+from hlotool.blame.reference_run import FOLDS, Site, site_of
 from hlotool.blame.reference_values import ReferenceValues
 from hlotool.execution import Moment, Path, Program, evaluate_program
 from hlotool.ir import HloInstruction, dtype_of_numpy, post_order
@@ -35,8 +35,6 @@ from hlotool.verdict import is_finite
 
 Array: TypeAlias = Any
 Kind = Literal["nan", "infinity"]
-#: an instruction and the instructions that call it, whatever the iteration
-Site: TypeAlias = tuple[HloInstruction, ...]
 #: the iterations of the instructions that call one; later moments of a site have larger ones
 Iterations: TypeAlias = tuple[int, ...]
 

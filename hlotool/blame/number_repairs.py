@@ -147,8 +147,10 @@ class NumberRepairs:
 
 def _exchanged(table: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Yield a short table with two of its entries exchanged; of two entries it would be another device's number."""
+    if not 2 < len(table) <= _EXCHANGED:
+        return
     for a, b in itertools.combinations(range(len(table)), 2):
-        if 2 < len(table) <= _EXCHANGED and table[a] != table[b]:
+        if table[a] != table[b]:
             yield tuple(table[b] if n == a else table[a] if n == b else t for n, t in enumerate(table))
 
 

@@ -22,6 +22,7 @@ from hlotool.process import work_time
 
 Array: TypeAlias = Any
 
+
 @dataclass
 class Trial:
     """A part that is fed with the reference's values, and what an executor gives for it."""

@@ -20,7 +20,6 @@ Array = Any
 Index = tuple[int, ...]
 
 
-
 @dataclass(frozen=True)
 class Reason:
     """Why one element is not finite."""

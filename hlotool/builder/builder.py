@@ -239,8 +239,6 @@ class XlaBuilder(Methods):
         return sorted({*super().__dir__(), *FUNCTIONS})
 
 
-
-
 #: builders inside their `with`, the innermost last
 _ACTIVE: list[XlaBuilder] = []
 

@@ -178,8 +178,6 @@ def _alias(output: Any, operand: Any) -> Aliasing:
     return Aliasing(tuple_index(output), number, tuple_index(index))
 
 
-
-
 @function("OptBarrier")
 def optimization_barrier(b: Core, operand: Any) -> XlaOp:
     """The same value, that no optimisation moves anything across."""

@@ -39,10 +39,13 @@ def write_arrays(path: Path, arrays: Sequence[Any]) -> None:
     """An .npz file with result0, result1, ...; a single array may go to an .npy file."""
     from hlotool.execution import npz_bytes, storable
 
-    out = io.BytesIO()
     if path.suffix == ".npy" and len(arrays) == 1:
+        out = io.BytesIO()
         np.save(out, storable(arrays[0]))
-    write_beside(path, out.getvalue() or npz_bytes({f"result{n}": a for n, a in enumerate(arrays)}))
+        data = out.getvalue()
+    else:
+        data = npz_bytes({f"result{n}": a for n, a in enumerate(arrays)})
+    write_beside(path, data)
 
 
 def write_arguments(path: Path, arrays: Sequence[Any], *, is_named: bool = True) -> None:

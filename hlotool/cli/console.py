@@ -110,12 +110,13 @@ def show_line(text: str) -> None:
 
 
 @contextlib.contextmanager
-def progress_bar(total: int | None = None, *, is_counted: bool = True) -> Iterator[Callable[..., None]]:
+def progress_bar(total: int | None = None, *, is_counted: bool = True,
+                 is_wanted: bool = True) -> Iterator[Callable[..., None]]:
     """Give a function that moves a bar on a terminal's standard error: by advance, completed, total, description.
 
     The bar is shown from the first call on, so that processes which are started before do not inherit its thread.
     """
-    if not sys.stderr.isatty():
+    if not (is_wanted and sys.stderr.isatty()):
         yield lambda **moved: None
         return
     from rich.console import Console

@@ -16,7 +16,6 @@ begin.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -71,10 +70,10 @@ def run(args: argparse.Namespace) -> int:
         complain(f"{args.prog}: --scheduler is for --engine dask")
         return 2
     begun = time.perf_counter()
-    with progress_bar() if not args.quiet else contextlib.nullcontext() as move:
+    with progress_bar(is_wanted=not args.quiet) as move:
         def watch(report: RunReport) -> None:
             note_progress()
-            if move is not None and report.parts:
+            if report.parts:
                 move(completed=report.kept + report.statuses.total(), total=report.inputs, description="files")
 
         report = run_corpus(

@@ -35,7 +35,7 @@ def sightings(given: Input) -> Iterator[tuple[str, dict[str, Any]]]:
     for sighting in found.sightings:
         subject = sighting.subject
         case = ConformanceCase(f"section-{sighting.number}", "corpus", "", "", subject.text, replicas=len(subject.rows),
-                    arguments=tuple(map(tuple, subject.rows)))
+                               arguments=tuple(map(tuple, subject.rows)))
         yield SIGHTINGS.name, {**begin, "kind": sighting.kind, "said": plain(sighting.said),
                                "case": plain(written(case, longest=sys.maxsize))}
 

@@ -1,4 +1,4 @@
-"""What differs between two modules, matched by structure: names and the order of the text count for nothing.
+"""Compares two modules by structure; names and the order of the text do not matter.
 
     hlotool diff before.hlo after.hlo              changed (~), removed (-) and added (+) instructions
     hlotool diff before.hlo after.mlir             HLO against StableHLO, both in the form that StableHLO gives them

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from hlotool.execution import Executor
 
 
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_paths(parser, "modules; exactly two are held against each other")
     parser.add_argument("--nan", action="store_true", help="where NaN and infinities come from, on the reference only")

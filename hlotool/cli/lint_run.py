@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 
 from hlotool.cli.console import INTERRUPTED, complain, progress_bar
@@ -25,16 +24,15 @@ def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
     done: dict[str, FileFindings] = {}
     is_interrupted = False
     try:
-        with progress_bar(len(files)) if len(files) > 1 else nullcontext() as move:
+        with progress_bar(len(files), is_wanted=len(files) > 1) as move:
             for file, findings in _each(files, job, args):
                 done[file] = findings
-                if move is not None:
-                    move(advance=1, description=visible(os.path.basename(file))[:60])
+                move(advance=1, description=visible(os.path.basename(file))[:60])
     except KeyboardInterrupt:
         is_interrupted = True
     results = [done[file] for file in files if file in done]
     outcome = LintOutcome(settings, SourceTexts(results), [r.filename for r in results], skipped=skipped,
-                      suppressed=sum(r.suppressed for r in results))
+                          suppressed=sum(r.suppressed for r in results))
     problems = _plugin_problems(settings)
     found = in_order([*problems, *(d for r in results for d in r.diagnostics)])
     if args.by_pass:

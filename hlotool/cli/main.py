@@ -95,7 +95,7 @@ def _guarded(command: str, given: list[str], program: str, is_process: bool) -> 
 
 @contextlib.contextmanager
 def _restored(*names: str) -> Iterator[None]:
-    """What one call of `main` allows is not allowed to the next one in the same process."""
+    """Undo, after a call of `main`, the permissions that it gave in this process."""
     before = {name: os.environ.get(name) for name in names}
     try:
         yield

@@ -1,4 +1,4 @@
-"""What installed packages declare by entry points, loaded by name."""
+"""Loads objects that installed packages declare by entry points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the values of a program are on all devices, as relations to whole values: instruction by instruction.
+"""Relates the values of a program on all devices to whole values, instruction by instruction.
 
 The rules stand with the operations (hlotool.ops.relation_rules). Here is what calls: functions are gone into; a loop is
 carried by induction: its state is taken for unknown arrays, of which each device has a tile, and the body has to give

@@ -118,6 +118,6 @@ def _numbers(relations: Relations, value: Value | None, branches: int) -> Array 
         live = np.broadcast_to(relations.live(piece), relations.devices)
         # the first branch is that of true, and out of range is the last one
         chosen = 1 - own if piece.view.element_type == "pred" else np.where((own < 0) | (own >= branches),
-                                                                           branches - 1, own)
+                                                                            branches - 1, own)
         found = np.where(live, np.broadcast_to(chosen, relations.devices), found)
     return found

@@ -47,6 +47,6 @@ def check_targets(program: Program, platform: str) -> None:
 
 def is_allowed(target: str) -> bool:
     """Return True if a target computes and nothing else, as far as is known, or the user allows it."""
-    allowed = os.environ.get(ALLOWED, "").split(",")
-    return "*" in allowed or (target in allowed and bool(target)) or target in TARGETS or \
-        _KNOWN.fullmatch(target) is not None
+    is_known = target in TARGETS or _KNOWN.fullmatch(target) is not None
+    allowed = [name for name in os.environ.get(ALLOWED, "").split(",") if name]
+    return is_known or "*" in allowed or target in allowed

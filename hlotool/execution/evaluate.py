@@ -217,7 +217,7 @@ class InstructionRuns:
 
     def __init__(self, program: Program, rebind: Rebinding | None = None) -> None:
         self._evaluation = Evaluation(program.module, DeviceWorld(Meeting(1, 1), 0, None), None, rebind,
-                                       RunLimits.now())
+                                      RunLimits.now())
         self._steps: dict[HloInstruction, Step] = {}
 
     def run(self, instruction: HloInstruction, operands: list[Any]) -> Any:

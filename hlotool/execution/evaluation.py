@@ -250,7 +250,7 @@ class Evaluation:
                                                                            f"{problem}")])
             self.limits.check_work(instruction)
         return Step(instruction, function, operands, keywords, spent, callees, one_size(instruction),
-                     is_large(instruction, self.devices), is_own)
+                    is_large(instruction, self.devices), is_own)
 
     def _bound(self, instruction: HloInstruction) -> tuple[Callable[..., Any], dict[str, Any], bool]:
         """The NumPy function of an instruction and its keywords, and whether they are its own.

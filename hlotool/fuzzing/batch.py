@@ -221,7 +221,7 @@ def known_reason(opcode: str, element_types: Sequence[str], kind: str, said: str
 
 def _case(subject: Subject) -> ConformanceCase:
     return ConformanceCase(f"{subject.opcode}/{subject.element_type}/0-{subject.edge}", "ops", subject.opcode,
-                subject.element_type, subject.text, edge=subject.edge)
+                           subject.element_type, subject.text, edge=subject.edge)
 
 
 _STATUSES = {"crash": Status.CRASH, "time-out": Status.TIME_OUT, "run-time error": Status.RUN_ERROR,
@@ -248,6 +248,6 @@ def _known(sighting: Sighting, executor: str) -> str:
     if not subject.opcode or sighting.kind in ("reference", "rewriting", "only together"):
         return ""
     outcome = CaseOutcome(_STATUSES.get(sighting.kind, Status.MISMATCH),
-                      sighting.said.replace(", the reference ", ", expected "))
+                          sighting.said.replace(", the reference ", ", expected "))
     found = expectation_of(_case(subject), _facts(executor), outcome, _entries())
     return found.reason if found is not None else ""

@@ -163,7 +163,7 @@ def _describe(found: Followed) -> HloModule:
 def _reduce(found: Followed, test: Interest, plan: Plan, seconds: float) -> None:
     try:
         made = reduce_candidate(Candidate(parse(found.text, "found"), found.rows), _Here(test),
-                      ReduceOptions(time_limit=seconds, jobs=1))
+                                ReduceOptions(time_limit=seconds, jobs=1))
     except HloError as error:
         found.problems.append(f"not reduced: {error.diagnostics[0].message}")
         return

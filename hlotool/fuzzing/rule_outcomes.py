@@ -1,4 +1,4 @@
-"""What the two sides of a rewrite rule have apart: counted over all values where they can be tried, else searched for.
+"""Differences between the two sides of a rewrite rule: counted over all values where they can be tried, else searched.
 
     all values      types of 8 bits with one or two operands, types of 16 bits with one: figures are exact
     a search        everything else: figures are lower bounds, and what is not found may exist (rule_search.py)

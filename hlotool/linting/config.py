@@ -207,12 +207,6 @@ def _number(reader: _SettingsReader, path: KeyPath, value: Any) -> int:
     return value
 
 
-def _text(reader: _SettingsReader, path: KeyPath, value: Any) -> str:
-    if not isinstance(value, str):
-        reader.wrong(path, value, "a string")
-    return str(value)
-
-
 def _path(reader: _SettingsReader, path: KeyPath, value: Any) -> str:
     if not isinstance(value, str) or "\0" in value:
         reader.wrong(path, value, "a path")

@@ -559,7 +559,6 @@ class ValueBuilder:
             raise TextError(UNDEFINED, f"no line defines {name}, or it is defined by itself", start, start + len(name))
         return self.read("location", at)[0]
 
-
     def _texts_of_locations(self) -> dict[str, int]:
         if self._location_texts is None:
             self._location_texts = {m[1]: m.end() for m in _ALIAS_LINE.finditer(self.text)}

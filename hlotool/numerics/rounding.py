@@ -254,7 +254,7 @@ class RandomRounding:
         return self._enlarged(instruction, self._library(instruction, function, routine))
 
     def _enlarged(self, instruction: HloInstruction, function: Function) -> Function:
-        """What sums up or factors, off by more than any order of its sums explains, where a sample asks for that."""
+        """Move sums and factorisations by more than any order of a sum explains, in samples that ask for it."""
         if self._draws is not Draws.ENLARGED:
             return function
 
@@ -267,7 +267,7 @@ class RandomRounding:
         return lambda *values, **keywords: _each_leaf(instruction.shape, function(*values, **keywords), off)
 
     def _within_range(self, shape: Shape, function: Function) -> Function:
-        """What is held as f32, in the range of its own type: more bits than the type has, but no larger numbers."""
+        """Keep values that are held as f32, with more bits than their own type, in the range of that type."""
         def call(*values: Any, **keywords: Any) -> Any:
             held = np.asarray(function(*values, **keywords))
             rounded = own(held, shape).astype(held.dtype)

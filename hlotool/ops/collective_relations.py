@@ -208,7 +208,7 @@ def _brought(relations: Relations, value: TermView | Pieces, groups: Array, plac
             high[:, along] = np.clip(high[:, along] - taken, 0, size) + start
         offsets = _all_rows(relations, piece.view.offsets.array)[giver] + (taken - start)[:, None] * column
         found.append(TermPiece(relations.table(low), relations.table(high),
-                           TermView(piece.view.term, piece.view.rows, relations.table(offsets), tuple(dims))))
+                               TermView(piece.view.term, piece.view.rows, relations.table(offsets), tuple(dims))))
     return found
 
 
@@ -296,7 +296,7 @@ def _permuted(relations: Relations, instruction: HloInstruction, operands: Seque
         high[~receives] = 0
         offsets = relations.table(_all_rows(relations, piece.view.offsets.array)[source])
         found.append(TermPiece(relations.table(low), relations.table(high),
-                           TermView(piece.view.term, piece.view.rows, offsets, dims)))
+                               TermView(piece.view.term, piece.view.rows, offsets, dims)))
     if not receives.all():
         kind = value.element_type
         zero = relations.constant(kind, np.zeros((), DTYPES[kind].numpy), dims)

@@ -30,6 +30,7 @@ from hlotool.ops.rules import (
 
 Ints = tuple[int, ...]
 
+
 def higher_precision(a: str, b: str) -> str:
     """The element type that the product of two has: complex before float before integer, then what reaches further.
 
@@ -292,31 +293,34 @@ def dot(lhs: Array, rhs: Array, *, lhs_contracting_dims: Ints = (), rhs_contract
     sides = (lhs_contracting_dims, rhs_contracting_dims), (lhs_batch_dims, rhs_batch_dims), shape.dtype.numpy
     if products != 1 and name != _COARSE:
         return contract(lhs, rhs, *sides)
-    lefts, rights = _cut(lhs, left), _cut(rhs, right)
-    found = contract(lefts[0], rights[0], *sides)
+    a, b = _rounded(lhs, left), _rounded(rhs, right)
+    found = contract(a, b, *sides)
     if name != _COARSE:
         return found
     # Infinity and NaN are in the product of the rounded operands alone.
-    low: Array = contract(_finite(lefts[0]), rights[1], *sides) + contract(lefts[1], _finite(rights[0]), *sides)
+    low: Array = (contract(_finite(a), _rest(rhs, b, right), *sides)
+                  + contract(_rest(lhs, a, left), _finite(b), *sides))
     return np.asarray(found + low)
 
 
-def _cut(operand: Array, name: str) -> tuple[Array, Array]:
-    """Round an operand of f32 to a type of a dot algorithm, twice: itself, and what that leaves of finite numbers.
+def _rounded(operand: Array, name: str) -> Array:
+    """Round an operand of f32 to a type of a dot algorithm; others, as the shadow has them, stay as they are.
 
-    Wider ones, as the shadow holds them, stay whole. Source: StableHLO, dot_general: lhs_precision_type and
-    rhs_precision_type.
+    Source: StableHLO, dot_general: lhs_precision_type and rhs_precision_type.
     """
     if operand.dtype != np.float32 or name not in _CUTS:
-        return operand, np.zeros_like(operand)
+        return operand
     exponent_bits, mantissa_bits = _CUTS[name]
-    whole = np.asarray(reduce_precision.evaluate(operand, exponent_bits=exponent_bits, mantissa_bits=mantissa_bits))
-    left = np.where(np.isfinite(whole), _finite(operand) - _finite(whole), np.float32(0))
-    return whole, np.asarray(reduce_precision.evaluate(left, exponent_bits=exponent_bits, mantissa_bits=mantissa_bits))
+    return np.asarray(reduce_precision.evaluate(operand, exponent_bits=exponent_bits, mantissa_bits=mantissa_bits))
+
+
+def _rest(operand: Array, rounded: Array, name: str) -> Array:
+    """Return the difference that rounding makes, rounded too; 0 where the rounded number is infinite or NaN."""
+    if rounded is operand:
+        return np.zeros_like(operand)
+    left = np.subtract(operand, rounded, out=np.zeros_like(operand), where=np.isfinite(rounded))
+    return _rounded(left, name)
 
 
 def _finite(operand: Array) -> Array:
     return np.where(np.isfinite(operand), operand, np.zeros((), operand.dtype))
-
-
-# scaled-dot

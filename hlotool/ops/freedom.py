@@ -13,7 +13,7 @@ from hlotool.ops.table import OPS
 
 
 class Freedom(enum.Enum):
-    """What the results of two correct implementations of an operation on the same operands differ in."""
+    """The difference that is allowed between two correct implementations of an operation on the same operands."""
 
     #: nothing: elements are moved, chosen, or need no rounding
     EXACT = "exact"

@@ -137,7 +137,6 @@ def _unfields(r: Reader, attribute: str, renames: dict[str, str], optional: Sequ
             "index_vector_dim": fields.get("index_vector_dim", 0)}
 
 
-
 GATHER_FIELDS = {"offset_dims": "offset_dims", "collapsed_slice_dims": "collapsed_slice_dims",
                  "operand_batching_dims": "operand_batching_dims",
                  "start_indices_batching_dims": "start_indices_batching_dims", "start_index_map": "start_index_map"}

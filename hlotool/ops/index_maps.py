@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from hlotool.ir import lazy_dataclass
 
@@ -369,7 +369,7 @@ def _starts(places: Sequence[Sized], whole_dims: Places, part: Places) -> list[W
             found.append(whole(max(0, min(start.value, most.value))))
         else:
             found.append(WholeNumber(f"(ite (< {start.text} 0) 0 (ite (> {start.text} {most.text}) {most.text} "
-                               f"{start.text}))"))
+                                     f"{start.text}))"))
     return found
 
 
@@ -458,7 +458,7 @@ def of_dot(x: Sized, y: Sized, *, lhs_contracting_dims: Sequence[int] = (), rhs_
             own = left | dict(zip(lhs_contracting_dims, k, strict=True))
             other = right | dict(zip(rhs_contracting_dims, k, strict=True))
             return Mapped("multiply", (x.element(tuple(own[d] for d in range(len(x.dims)))),
-                                         y.element(tuple(other[d] for d in range(len(y.dims))))))
+                                       y.element(tuple(other[d] for d in range(len(y.dims))))))
 
         return Folded("add", tuple(x.dims[d] for d in lhs_contracting_dims), body, Scalar("0"))
 
@@ -484,3 +484,34 @@ def elementwise_map(opcode: str, *operands: Sized, **attributes: Any) -> Sized:
         return Mapped(opcode, given, tuple(sorted(attributes.items())))
 
     return Sized(dims, element, (*(v for o in operands for v in o.valid), *fits))
+
+
+class TermWindow(NamedTuple):
+    """A dimension of a window in terms; its fields are those of `WindowDimension`."""
+
+    size: WholeNumber = ONE
+    stride: WholeNumber = ONE
+    pad_low: WholeNumber = ZERO
+    pad_high: WholeNumber = ZERO
+    base_dilation: WholeNumber = ONE
+    window_dilation: WholeNumber = ONE
+    reversal: bool = False
+
+    def places(self, n: WholeNumber) -> WholeNumber:
+        """Return the number of windows in a dimension of n elements."""
+        padded = self.pad_low + _dilated(n, self.base_dilation) + self.pad_high
+        return at_least((padded - _dilated(self.size, self.window_dilation) + self.stride) // self.stride, ZERO)
+
+    def place(self, i: WholeNumber, k: WholeNumber, n: WholeNumber) -> tuple[WholeNumber, Condition]:
+        """Return the operand's index of element k of window i, and the condition that there is one."""
+        offset = i * self.stride + k * self.window_dilation - self.pad_low
+        at = offset // self.base_dilation
+        return at, both(offset.at_least(ZERO), (offset % self.base_dilation).equals(ZERO), at.below(n))
+
+    @property
+    def valid(self) -> tuple[Condition, ...]:
+        return tuple(n.at_least(ONE) for n in (self.size, self.stride, self.base_dilation, self.window_dilation))
+
+
+def _dilated(n: WholeNumber, step: WholeNumber) -> WholeNumber:
+    return n if step.value == 1 else at_least((n - ONE) * step + ONE, ZERO)

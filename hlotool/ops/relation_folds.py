@@ -93,7 +93,7 @@ def _folded(relations: Relations, kind: Kind, value: TermView | Pieces, over: Se
         else:
             high = np.where(live[:, None], high, 0)
         found.append(TermPiece(relations.table(low), relations.table(high),
-                           relations.folded(kind, piece.view, over, is_idempotent)))
+                               relations.folded(kind, piece.view, over, is_idempotent)))
     return relations.pieces(found, [value.dims[d] for d in kept])
 
 

@@ -179,7 +179,7 @@ def _row(relations: Relations, value: TermView, found: _Within) -> TermView | No
         return None
     steps = np.asarray([sum(row) for row in read.inner_rows], np.int64)
     moved = TermView(read.view.term, read.view.rows, relations.table(read.view.offsets.array - start[:, None] * steps),
-                 read.view.dims)
+                     read.view.dims)
     return relations.combined(("lookup",), value.element_type, [Read(moved, read.inner), Read(index)], value.dims)
 
 

@@ -175,7 +175,7 @@ def pad(relations: Relations, instruction: HloInstruction, operands: Sequence[Va
         raise NotCarried("padding between elements")
     lows = [int(r.low) for r in rows]
     return placed(relations, value, relations.same(lows).array, spread_to(relations, fill, instruction.shape.dims),
-                   instruction.shape.dims)
+                  instruction.shape.dims)
 
 
 def placed(relations: Relations, value: TermView | Pieces, starts: Array, around: TermView | Pieces, dims: Sequence[int]
@@ -202,7 +202,7 @@ def _within(relations: Relations, value: TermView | Pieces, low: Array, high: Ar
     """Yield the regions of an array that are within a region of it."""
     for piece in relations.pieces_of(value):
         yield TermPiece(relations.table(np.maximum(low, piece.low.array)),
-                    relations.table(np.minimum(high, piece.high.array)), piece.view)
+                        relations.table(np.minimum(high, piece.high.array)), piece.view)
 
 
 def concatenate(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:

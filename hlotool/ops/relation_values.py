@@ -108,7 +108,7 @@ def region_of(view: TermView) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[
 
 
 def read_of(relations: Relations, view: TermView, rows: Sequence[Sequence[int]], inner: Sequence[int],
-             sizes: Sequence[int]) -> Read:
+            sizes: Sequence[int]) -> Read:
     """Return a read of an operand by rows of the parallel dimensions, with some dimensions for itself."""
     outer = np.asarray(view.rows, np.int64).reshape(len(view.rows), len(view.dims)) @ np.asarray(
         rows, np.int64).reshape(len(view.dims), len(sizes))

@@ -402,7 +402,7 @@ class Relations:
                 return None
             t = used[0]
             first, last = (np.broadcast_to(offsets[:, t] + edge, np.broadcast_shapes(live.shape, edge.shape,
-                                                                                   offsets[:, t].shape))
+                                                                                     offsets[:, t].shape))
                            for edge in (start, stop))
             begins, ends = (np.broadcast_to(e, first.shape) for e in (begins, ends))
             begin = int(first[begins].min()) if begins.any() else None
@@ -641,7 +641,7 @@ class Relations:
             return self.times(kind, apart[0], self.folded(kind, apart[1], over, is_idempotent))
         kept = [k for k in range(len(view.dims)) if k not in over]
         made = TermView(view.term, tuple(tuple(row[k] for k in kept) for row in view.rows), view.offsets,
-                    tuple(view.dims[k] for k in kept))
+                        tuple(view.dims[k] for k in kept))
         for k in over:
             direction = tuple(row[k] for row in view.rows)
             made = self.summed(kind, made, direction, ((0, view.dims[k]),), is_idempotent)
@@ -689,7 +689,7 @@ class Relations:
         least = scaled[0][0]
         unit = tuple(c // scale for c in direction)
         moved = TermView(view.term, view.rows, self.table(view.offsets.array + np.asarray(unit, np.int64) * least),
-                     view.dims)
+                         view.dims)
         return self._fold(kind, moved, {unit: tuple((a - least, b - least) for a, b in scaled)}, 1, is_across,
                           is_idempotent)
 

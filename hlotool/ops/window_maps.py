@@ -9,11 +9,10 @@ Semantics, ReduceWindow and ConvWithGeneralPadding; StableHLO's specification, c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from hlotool.ops.index_maps import (
     ONE,
-    ZERO,
     Condition,
     Element,
     Folded,
@@ -21,53 +20,21 @@ from hlotool.ops.index_maps import (
     Places,
     Scalar,
     Sized,
-    WholeNumber,
-    at_least,
+    TermWindow,
     both,
     chosen,
     whole,
 )
 
 
-class _TermWindow(NamedTuple):
-    """A dimension of a window, in terms."""
-
-    size: WholeNumber
-    stride: WholeNumber
-    low: WholeNumber
-    high: WholeNumber
-    base_dilation: WholeNumber
-    window_dilation: WholeNumber
-    is_reversed: bool
-
-    def places(self, n: WholeNumber) -> WholeNumber:
-        """Return the number of windows in a dimension of n elements."""
-        padded = self.low + _dilated(n, self.base_dilation) + self.high
-        return at_least((padded - _dilated(self.size, self.window_dilation) + self.stride) // self.stride, ZERO)
-
-    def place(self, i: WholeNumber, k: WholeNumber, n: WholeNumber) -> tuple[WholeNumber, Condition]:
-        """Return the operand's index of element k of window i, and the condition that there is one."""
-        offset = i * self.stride + k * self.window_dilation - self.low
-        at = offset // self.base_dilation
-        return at, both(offset.at_least(ZERO), (offset % self.base_dilation).equals(ZERO), at.below(n))
-
-    @property
-    def valid(self) -> tuple[Condition, ...]:
-        return tuple(n.at_least(ONE) for n in self[:2] + self[4:6])
-
-
-def _dilated(n: WholeNumber, step: WholeNumber) -> WholeNumber:
-    return n if step.value == 1 else at_least((n - ONE) * step + ONE, ZERO)
-
-
-def _rows(window: Any, rank: int) -> list[_TermWindow]:
+def _rows(window: Any, rank: int) -> list[TermWindow]:
     if window is None or not window.dimensions:
-        return [_TermWindow(ONE, ONE, ZERO, ZERO, ONE, ONE, False)] * rank
-    return [_TermWindow(whole(d.size), whole(d.stride), whole(d.pad_low), whole(d.pad_high), whole(d.base_dilation),
-                 whole(d.window_dilation), bool(d.reversal)) for d in window.dimensions]
+        return [TermWindow()] * rank
+    return [TermWindow(whole(d.size), whole(d.stride), whole(d.pad_low), whole(d.pad_high), whole(d.base_dilation),
+                       whole(d.window_dilation), d.reversal) for d in window.dimensions]
 
 
-def _read(x: Sized, rows: Sequence[_TermWindow], i: Places, k: Places) -> tuple[Places, Condition]:
+def _read(x: Sized, rows: Sequence[TermWindow], i: Places, k: Places) -> tuple[Places, Condition]:
     found = [row.place(a, b, n) for row, a, b, n in zip(rows, i, k, x.dims, strict=True)]
     return tuple(p for p, _ in found), both(*(c for _, c in found))
 
@@ -100,7 +67,7 @@ def of_convolution(x: Sized, y: Sized, *, dim_labels: Any, window: Any = None) -
         def body(k: Places) -> Element:
             places, is_own = _read(spatial, rows, tuple(own[c] for c in digits), k[1:])
             left = {"b": own["b"], "f": k[0]} | dict(zip(digits, places, strict=True))
-            taps = (row.size - ONE - p if row.is_reversed else p for row, p in zip(rows, k[1:], strict=True))
+            taps = (row.size - ONE - p if row.reversal else p for row, p in zip(rows, k[1:], strict=True))
             right = {"i": k[0], "o": own["f"]} | dict(zip(digits, taps, strict=True))
             factor = chosen(is_own, lambda: x.element(tuple(left[c] for c in dim_labels.lhs)), lambda: Scalar("0"))
             return Mapped("multiply", (factor, y.element(tuple(right[c] for c in dim_labels.rhs))))

@@ -1,4 +1,4 @@
-"""What a child that works on somebody's module may ask of the system: no network, no other programs, no files to write.
+"""Limits a child that works on somebody's module: no network, no other programs, no files to write.
 
 On Linux Landlock keeps a process from writing to files outside of listed folders, and from signals and connections to
 others; a filter of system calls (seccomp) keeps it from sockets, from starting programs, and from what Landlock does

@@ -300,6 +300,7 @@ def _unrolled(element: Element) -> Element:
     if not isinstance(element, Folded) or not element.sizes or (
             count := element.sizes[0].value) is None or not 1 < count <= _MOST_TERMS:
         return element
+
     def part(number: int) -> Element:
         if len(element.sizes) == 1:
             return element.body((whole(number),))

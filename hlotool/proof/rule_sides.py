@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from hlotool.ir import ConvolutionDimensions
 from hlotool.ops import OPS
-from hlotool.ops.index_maps import ZERO, Condition, Read, Scalar, Sized, WholeNumber, elementwise_map, whole
+from hlotool.ops.index_maps import ZERO, Condition, Read, Scalar, Sized, TermWindow, WholeNumber, elementwise_map, whole
 from hlotool.passes.rewrite_rules import RewriteRule, constant_text, fold_of, names_in, operands_of_rule, parts, tree_of
 from hlotool.proof.queries import NoSort
 
@@ -45,18 +45,8 @@ class _Edges(NamedTuple):
     dimensions: tuple[_Edge, ...]
 
 
-class _WindowRow(NamedTuple):
-    size: WholeNumber
-    stride: WholeNumber
-    pad_low: WholeNumber
-    pad_high: WholeNumber
-    base_dilation: WholeNumber
-    window_dilation: WholeNumber
-    reversal: bool
-
-
 class _Windows(NamedTuple):
-    dimensions: tuple[_WindowRow, ...]
+    dimensions: tuple[TermWindow, ...]
 
 
 @dataclass(frozen=True)
@@ -189,7 +179,7 @@ def _window(text: str) -> _Windows:
     sizes, strides, base, own = ([whole_of(n) for n in row(name, "1")]
                                  for name in ("size", "stride", "lhs_dilate", "rhs_dilate"))
     turned = [n.strip() == "1" for n in row("rhs_reversal", "0")]
-    return _Windows(tuple(_WindowRow(a, b, low, high, c, d, e) for a, b, (low, high), c, d, e in zip(
+    return _Windows(tuple(TermWindow(a, b, low, high, c, d, e) for a, b, (low, high), c, d, e in zip(
         sizes, strides, pads, base, own, turned, strict=True)))
 
 

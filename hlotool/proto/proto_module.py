@@ -93,7 +93,7 @@ def read_proto(data: bytes, filename: str = "<proto>") -> HloModule:
 
 @contextlib.contextmanager
 def in_message(filename: str) -> Iterator[None]:
-    """Whatever is wrong with a message, as an HloError with its code."""
+    """Turn errors of reading a message into HloErrors with a code."""
     from google.protobuf.message import DecodeError
 
     try:

@@ -135,7 +135,7 @@ class Asker:
 
     def _answer(self, child: Child, candidate: Candidate, limit: float) -> Observation:
         found: Observation = child.ask("hlotool.reduction.oracle_pool:looked", self.test, candidate, self.allowed,
-                                    timeout=limit)
+                                       timeout=limit)
         return found
 
     def count(self, candidate: Candidate, times: int) -> Asked:

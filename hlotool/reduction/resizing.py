@@ -189,7 +189,7 @@ def _sizes(base: Candidate) -> Iterator[Resizing]:
     most = {size: max(int(s.size) for s in shapes if size in s.dims) for size in sizes}
     for size in sorted(sizes, key=lambda s: -most[s]):
         smaller = dict.fromkeys(n for n in (1, 2, 3, 4, size // 4, size // 2, 3 * size // 4, 7 * size // 8,
-                                              size - 1) if 0 < n < size)
+                                            size - 1) if 0 < n < size)
         for new in smaller:
             for together in _together(size, new, sizes):
                 for place in _places(size, new, base.rows is not None):

@@ -53,6 +53,7 @@ _MOST_TIMES, _MOST_BESIDE = 20, 50_000
 class _OverrunError(Exception):
     """The module grows too large; the diagnostic is recorded already."""
 
+
 @dataclass(slots=True)
 class _Body:
     """A block to be filled with a computation's instructions."""

@@ -151,6 +151,7 @@ def _float_limits(name: str) -> tuple[float, float, bool]:
     limit = float(kind.largest + kind.largest_ulp / 2)
     return limit, (0.0 if kind.specials == "no sign" else -limit), kind.specials == "one"
 
+
 _ELEMENT = deferred(lambda: rf"{_NUMBER}|{terminal('literal', 'BOOLEAN')}")
 
 

@@ -107,7 +107,7 @@ def parse(text: str, filename: str = "<string>") -> HloModule:
 
 
 def parse_recovering(source: Source) -> tuple[HloModule, list[Diagnostic]]:
-    """Whatever could be read of the module, and the errors; the module is whole only when there are none."""
+    """Return the module as far as it can be read, and the errors; it is whole only if there are none."""
     with no_collection():
         reader = ModuleReader(source)
         module = reader.read()
@@ -459,7 +459,7 @@ class ModuleReader:
         return module
 
     def _call_truncated(self) -> None:
-        """Whatever is wrong where a text breaks off is wrong because it breaks off."""
+        """Report only that the text breaks off, in place of errors at its end."""
         found = self.reports.diagnostics
         if not found:
             return
@@ -489,7 +489,7 @@ class ModuleReader:
                 call.instruction.attributes = call.instruction.attributes | {call.attribute: value}
                 first, at = call.names[0], call.offset
                 self.note("hand-written", f"{first} is called before it is defined, which XLA does not read",
-                                  at, at + len(first))
+                          at, at + len(first))
 
     def _undefined_computation(self, name: str, offset: int) -> None:
         help, fixes = self.reports.suggest(name, self._definitions.computations, offset, 0.6)

@@ -152,7 +152,6 @@ class _ShardingBuilder:
         return "exit", sharding
 
 
-
 def _iota(dims: tuple[int, ...], reshape: tuple[int, ...], permutation: tuple[int, ...] | None) -> IotaTile:
     if permutation is None:
         if len(reshape) > 1:

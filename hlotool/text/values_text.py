@@ -268,6 +268,7 @@ def _frontend_attributes(text: str, name: str) -> FrontendAttributes:
 
 _PLACEHOLDER = deferred(lambda: r"\s*\{\s*([A-Z][A-Z_]+)\s*\}\s*")
 
+
 def read_names(text: str, rule: str = "names") -> tuple[str, ...]:
     """Return the names of `{a, %b}` or of one name, without `%`; `some_names` are those of a list, at least one."""
     names: tuple[str, ...] = ATTRIBUTES.read(rule, blank_comments(text), code=BAD_ATTRIBUTE, what="a list of names")

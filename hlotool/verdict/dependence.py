@@ -59,7 +59,7 @@ class Dependence:
             return self._call(instruction.called_computations()[0], operands)
         if opcode == "conditional":
             branches = [self._call(c, [o]) for c, o in zip(instruction.called_computations(), operands[1:],
-                                                         strict=False)]
+                                                           strict=False)]
             found = branches[0] if branches else False
             for branch in branches[1:]:
                 found = _either(found, branch)

@@ -138,7 +138,7 @@ class Comparison:
 
     @property
     def open(self) -> list[str]:
-        """What the comparison leaves undecided, in words; a difference that was found leaves nothing open."""
+        """Return in words the points that the comparison left undecided; none if a difference was found."""
         if self.findings or not self.compared:
             return []
         loops = [] if self.basis != "sampled" else [f"{name} may run further than {count:,} rounds"
@@ -151,7 +151,7 @@ class Comparison:
 
     @property
     def worth(self) -> str:
-        """What the verdict rests on, in words."""
+        """Return in words the proof or the arguments that the verdict rests on."""
         sets = f"{self.compared:,} {'set' if self.compared == 1 else 'sets'} of arguments"
         if self.planned > self.compared:
             sets = f"{self.compared:,} of {self.planned:,} sets of arguments (the time budget is over)"

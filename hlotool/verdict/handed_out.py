@@ -1,4 +1,4 @@
-"""What two modules hand to the host, as results, so that it is compared as these are.
+"""Makes the values that two modules send to the host further results, so that they are compared as these are.
 
     n = f32[4] negate(a)                            n = f32[4] negate(a)
     o = token[] outfeed(n, t)               ->      o = f32[4] copy(n)

@@ -49,7 +49,7 @@ def _place(instruction: HloInstruction) -> int | None:
 
 
 def _step(update: HloInstruction, place: int) -> int | None:
-    """What is added to a counter in a round, where that is a positive constant."""
+    """Return the constant added to a counter in a round, if it is positive; else None."""
     if update.opcode != "add" or place not in map(_place, update.operands):
         return None
     found = next((c for o in update.operands if (c := _constant(o)) is not None), None)

@@ -64,7 +64,7 @@ class TracedRun:
 
     @property
     def work(self) -> int:
-        """What the run cost, in elements; an instruction counts as many."""
+        """Return the cost of the run in elements; an instruction counts as many."""
         return self._elements + 100 * len(self.moments)
 
     def _keep(self, moment: Moment) -> Any:
@@ -269,7 +269,7 @@ class _Carrier:
 
     @staticmethod
     def _unfolded(rows: Array, values: Array, dims: Sequence[int]) -> Array:
-        """What is folded, a row for each fold, in the order of the operand."""
+        """Return the operand of folds, given a row for each fold, as an array with the operand's dimensions."""
         kept = [n for d, n in enumerate(values.shape) if d not in dims]
         return np.moveaxis(rows.reshape(*kept, *(values.shape[d] for d in dims)), range(-len(dims), 0), dims)
 

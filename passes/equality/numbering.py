@@ -419,7 +419,7 @@ class Numbering:
             state = [places.get(n, value) for n, value in enumerate(start)]
             found, effects = self._computation(i.attributes["body"], [_nested(i.shape, iter(state))], depth)
             after = leaf_numbers(found)
-            # What the body gives back as it came in, or as it was at the start, is that in every iteration.
+            # a value that the body returns unchanged, or as it was at the start, is the same in every iteration
             rest = [n for n in changing if after[n] not in (state[n], start[n])]
             if len(rest) == len(changing):
                 break

@@ -168,7 +168,7 @@ def test_an_interrupt_while_input_is_awaited(tmp_path: pathlib.Path) -> None:
 
 
 def test_an_interrupt_in_the_code_of_a_string(tmp_path: pathlib.Path) -> None:
-    """What was answered ends with its exit code, although CPython saw the interrupt leave `exec`, as in a dataclass."""
+    """A handled interrupt ends with the command's exit code, though CPython saw it leave `exec`, as in a dataclass."""
     (tmp_path / "interrupted.py").write_text(
         "import hlotool.cli\nfrom hlotool.programs import hlotool as program\n\n\n"
         "def main():\n    try:\n        exec('raise KeyboardInterrupt')\n    except KeyboardInterrupt:\n"

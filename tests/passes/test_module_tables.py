@@ -94,7 +94,6 @@ def test_a_size_blind_fingerprint_tells_other_programs(old, new):
     assert size_blind_fingerprint(hlotool.parse(SIZED)) != size_blind_fingerprint(hlotool.parse(changed))
 
 
-
 def test_edits_are_verified_where_they_end():
     module = hlotool.parse(TEXT)
     with hlotool.editing(module) as edit:

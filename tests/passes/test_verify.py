@@ -309,6 +309,8 @@ def test_a_tiled_sharding_is_over_all_partitions(sharding: str, said: str) -> No
     found = hlotool.verify(hlotool.parse(text))
     assert [d.code for d in found] == ["V114"] * bool(said)
     assert all(said in d.message for d in found)
+
+
 @pytest.mark.parametrize(("tiles", "has_error"), [(":T(128)", False), ("", True)])
 def test_tiled_modules_may_mix_the_operands_of_an_operation(tiles: str, has_error: bool) -> None:
     text = f"""HloModule m, is_scheduled=true

@@ -21,6 +21,8 @@ can_tell = pytest.mark.skipif(not pathlib.Path("/proc/self/schedstat").exists() 
                               reason="this system does not tell how long a process waits")
 #: other programs on the one processor that is left
 OTHERS = 3
+#: each of them: it tells when it has started, and never rests
+ENDLESS = "print('runs', flush=True)\nwhile True: pass"
 
 
 @contextlib.contextmanager
@@ -28,13 +30,15 @@ def busy_processor() -> Iterator[None]:
     """This process and its children share one processor with others that never rest."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(allowed)})
-    others = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(OTHERS)]
+    others = [subprocess.Popen([sys.executable, "-S", "-c", ENDLESS], stdout=subprocess.PIPE) for _ in range(OTHERS)]
     try:
+        for other in others:
+            assert other.stdout is not None and other.stdout.readline() == b"runs\n"
         yield
     finally:
         for other in others:
             other.kill()
-            other.wait()
+            other.communicate()
         os.sched_setaffinity(0, allowed)
 
 
@@ -61,7 +65,7 @@ def test_the_clock_stops_while_others_have_the_processor() -> None:
         begun, before = time.monotonic(), work_time()
         work_for(0.3)
         taken, counted = time.monotonic() - begun, work_time() - before
-    assert counted < 0.9 * taken
+    assert counted < 0.6 * taken
     assert counted > 0.25
 
 
@@ -75,7 +79,7 @@ def test_a_child_that_gets_no_processor_has_not_used_up_its_time() -> None:
             begun, before = time.monotonic(), work_time()
             child.ask("builtins:exec", WORK.format(0.3), timeout=0.9)
             taken, counted = time.monotonic() - begun, work_time() - before
-            assert counted < 0.9 * taken
+            assert counted < 0.6 * taken
             with pytest.raises(TimedOut):
                 child.ask("builtins:exec", WORK.format(600), timeout=0.2)
             with pytest.raises(TimedOut):

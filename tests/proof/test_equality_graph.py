@@ -145,6 +145,7 @@ def module(lines):
 
 def arguments(seed):
     dice = np.random.default_rng(seed)
+
     def whole(*dims):
         return dice.integers(-5, 9, dims).astype(np.int32)
 

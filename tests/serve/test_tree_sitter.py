@@ -55,7 +55,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 def _tree_sitter(folder: pathlib.Path, *words: str) -> str:
-    """What tree-sitter prints in a folder; 1 is its exit status of texts with mistakes."""
+    """Return the output of tree-sitter in a folder; its exit status of texts with mistakes is 1."""
     done = subprocess.run(["tree-sitter", *words], cwd=folder, capture_output=True, text=True, timeout=600, check=False,
                           env={**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "XDG_CONFIG_HOME": str(folder)})
     assert done.returncode in (0, 1), done.stderr

@@ -102,8 +102,6 @@ func.func @main(%a: tensor<{before}xf32>) -> tensor<{after}xf32> {{
     assert str(again) == str(module)
 
 
-
-
 @pytest.mark.parametrize("window, result", [
     ("size=3x2 rhs_reversal=1x0", "s32[3,5]"),
     ("size=3x2 stride=2x3 rhs_reversal=1x1", "s32[2,2]"),

@@ -289,6 +289,7 @@ def test_results_whose_sizes_change_are_compared() -> None:
 def test_a_result_that_few_roundings_lead_to_counts_at_the_ends_of_the_range() -> None:
     """NaN folded away in one result, beside a network whose own results say little there."""
     network = "".join(f"t.{n} = f32[8] tanh(h.{n})\nh.{n + 1} = f32[8] multiply(t.{n}, t.{n})\n" for n in range(20))
+
     def beside(rewritten: str) -> str:
         return module("x = f32[4] parameter(0)\nh.0 = f32[8] parameter(1)\nz = f32[] constant(0)\n"
                       f"b = f32[4] broadcast(z), dimensions={{}}\n{network}{rewritten}\n"

@@ -137,7 +137,7 @@ def erf_inv(b: Methods, operand: Any) -> XlaOp:
     near = w < 5.0
     v = b.Select(near, w - 2.5, b.Sqrt(w) - 3.0)
     factor: Any = b.Select(near, b.operand(_ERF_INV_NEAR[0], made.element_type),
-                         b.operand(_ERF_INV_FAR[0], made.element_type))
+                           b.operand(_ERF_INV_FAR[0], made.element_type))
     for close, far in zip(_ERF_INV_NEAR[1:], _ERF_INV_FAR[1:], strict=True):
         factor = factor * v + b.Select(near, b.operand(close, made.element_type), b.operand(far, made.element_type))
     found = factor * made

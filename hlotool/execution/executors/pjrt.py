@@ -136,7 +136,6 @@ class Pjrt(Executor):
                 **({"options": " ".join(options)} if options else {}),
                 **({"library_sha256": _digest(name.place)} if name.is_library else {})}
 
-
     def _try_options(self) -> None:
         """Compile something with the options of the compiler, but for those that write dumps. Raises Refusal."""
         from hlotool.execution.tasks import ready

@@ -1,4 +1,4 @@
-"""What a hover shows of an attribute: the form of its value, its words, and the operations that take it."""
+"""Hover pages of attributes: the form of its value, its words, and the operations that take it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which computations call a computation, and which ones it calls: fusions, loops, branches, reductions and calls."""
+"""Callers and callees of computations: fusions, loops, branches, reductions and calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an editor offers at a place: element types, opcodes, operands, attributes and their values.
+"""Offers an editor completions at a place: element types, opcodes, operands, attributes and their values.
 
 The line up to the place says what is expected there. A list has at most MOST_OFFERED entries; of more, the nearest ones
 that begin with or hold what is typed, and the editor is told to ask again as more is typed.

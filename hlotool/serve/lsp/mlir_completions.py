@@ -1,4 +1,4 @@
-"""What an editor offers at a place of MLIR text: operations, values, symbols, types, words of a form, attributes.
+"""Offers an editor completions at a place of MLIR text: operations, values, symbols, types, words, attributes.
 
 The line up to the place says what is expected there; values are those that the program has at that place.
 """
@@ -31,7 +31,6 @@ _SYMBOL = re.compile(r"@([\w$.\-]*)$")
 _ELEMENT = re.compile(r"(?:tensor|vector|complex)<(?:[\d?]+x)*([a-z]\w*)?$")
 _WORD = string.ascii_letters + string.digits + "_"
 _TYPES = ("tensor<", "tuple<", "complex<", "!stablehlo.token", "index")
-_TYPED = re.compile(r"[\w.$]*$")
 
 
 def mlir_completion(part: MlirPart, places: Places, at: lsp.Position) -> list[lsp.CompletionItem]:

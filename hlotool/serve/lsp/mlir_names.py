@@ -25,7 +25,7 @@ _WORD = re.compile(r"[A-Za-z_][\w.$]*")
 
 @dataclass(eq=False, slots=True)
 class Binding:
-    """What is defined at one place: a result or several, arguments, or a symbol."""
+    """A definition at one place: a result or several, arguments, or a symbol."""
 
     name: str
     start: int

@@ -1,4 +1,4 @@
-"""What an editor is shown of an MLIR text: pages of operations and values, an outline, folds, and its printed form."""
+"""Shows an editor an MLIR text: pages of operations and values, an outline, folds, and its printed form."""
 
 from __future__ import annotations
 

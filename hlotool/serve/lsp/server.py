@@ -402,7 +402,7 @@ def _answer_questions(server: HloServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
     async def references(given: lsp.ReferenceParams) -> list[lsp.Location]:
         return await server.ask(given.text_document.uri, features.references, given.position,
-                           given.context.include_declaration)
+                                given.context.include_declaration)
 
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
     async def highlights(given: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
