@@ -162,3 +162,68 @@ def test_branches_are_told_by_the_devices_that_meet_in_them(make: str, groups: s
      False)])
 def test_loops_are_told_by_the_devices_that_meet_in_them(make: str, groups: str, is_wrong: bool) -> None:
     assert findings(LOOP, make, groups) == ({"W520"} if is_wrong else set())
+
+
+def overlaps(entry: str, schedule: str = "") -> list[tuple[str, str]]:
+    text = f"""HloModule m, {schedule}num_partitions=4
+add {{ a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }}
+shuffle {{ y = f32[4]{{0}} parameter(0)
+  ROOT q = f32[4]{{0}} all-to-all(y), channel_id=3, replica_groups={{{{0,1,2,3}}}}, dimensions={{0}} }}
+ENTRY main {{ x = f32[4]{{0}} parameter(0) {entry} ROOT t = (f32[4]{{0}}, f32[4]{{0}}) tuple(rd, pd) }}"""
+    return [(d.severity.name, d.message) for d in hlotool.lint(text) if d.code == "W518"]
+
+
+SUM_START = "r = f32[4]{0} all-reduce-start(x), channel_id=1, replica_groups={{0,1,2,3}}, " \
+    "use_global_device_ids=true, to_apply=add "
+PERMUTE = "p = (f32[4]{{0}}, f32[4]{{0}}, u32[], u32[]) collective-permute-start({}), channel_id=2, " \
+    "source_target_pairs={{{{0,1}},{{1,0}}}}{} pd = f32[4]{{0}} collective-permute-done(p) "
+SUM_DONE = "rd = f32[4]{0} all-reduce-done(r)"
+STATE = "((f32[4]{0}), f32[4]{0}, u32[])"
+SHUFFLE = f"s = {STATE} async-start(x), calls=shuffle u = {STATE} async-update(s), calls=shuffle " \
+    "pd = f32[4]{0} async-done(u), calls=shuffle "
+
+
+@pytest.mark.parametrize(("entry", "schedule", "severity"), [
+    (SUM_START + PERMUTE.format("x", "") + SUM_DONE, "", "INFO"),
+    (SUM_START + SUM_DONE + PERMUTE.format("rd", ""), "", ""),
+    (SUM_START + SUM_DONE + PERMUTE.format("x", ", control-predecessors={rd}"), "", ""),
+    (SUM_START + PERMUTE.format("x", ", control-predecessors={r}") + SUM_DONE + ", control-predecessors={p}", "",
+     "WARNING"),
+    (SUM_START + SHUFFLE + SUM_DONE, "", "INFO"),
+    (SUM_START + SHUFFLE + SUM_DONE, "is_scheduled=true, ", "WARNING"),
+    (SHUFFLE + SUM_START + SUM_DONE, "is_scheduled=true, ", ""),
+])
+def test_collectives_that_may_be_in_flight_together(entry: str, schedule: str, severity: str) -> None:
+    assert [s for s, _ in overlaps(entry, schedule)] == ([severity] if severity else [])
+
+
+def transfers(send: str, recv: str, header: str = "num_partitions=3", shape: str = "f32[4]{0}") -> list[str]:
+    text = f"""HloModule m, is_scheduled=true, {header}
+ENTRY main {{ x = f32[4]{{0}} parameter(0)  t = token[] after-all()
+  r = ({shape}, u32[], token[]) recv(t), {recv}
+  s = (f32[4]{{0}}, u32[], token[]) send(x, t), {send}
+  sd = token[] send-done(s), {send.partition(", front")[0]}
+  rd = ({shape}, token[]) recv-done(r), {recv.partition(", front")[0]}
+  ROOT y = {shape} get-tuple-element(rd), index=0 }}"""
+    return [f"{d.code} {d.message}" for d in hlotool.lint(text) if d.code in ("W518", "W521")]
+
+
+def on(channel: int, pairs: str) -> str:
+    return f"channel_id={channel}, frontend_attributes={{_xla_send_recv_source_target_pairs={pairs}}}"
+
+
+@pytest.mark.parametrize(("send", "recv", "header", "shape", "said"), [
+    (on(1, "{{0,1},{1,2}}"), on(1, "{{1,2},{0,1}}"), "num_partitions=3", "f32[4]{0}", ""),
+    (on(1, "{{0,1}}"), on(1, "{{0,1},{1,2}}"), "num_partitions=3", "f32[4]{0}",
+     "device 2 waits for f32[4] from 1 on channel 1, and no send answers"),
+    (on(1, "{{0,1}}"), on(2, "{{0,1}}"), "num_partitions=3", "f32[4]{0}",
+     "device 0 sends f32[4] to 1 on channel 1, and no recv takes it"),
+    (on(1, "{{0,1}}"), on(1, "{{0,1}}"), "num_partitions=3", "f32[8]{0}",
+     "device 0 sends f32[4] to 1 on channel 1, and no recv takes it"),
+    (on(1, "{{0,1}}"), "channel_id=1", "num_partitions=3", "f32[4]{0}", ""),
+    (on(1, "{{0,1}}"), "channel_id=1, is_host_transfer=true", "num_partitions=3", "f32[4]{0}",
+     "device 0 sends f32[4] to 1 on channel 1, and no recv takes it"),
+    (on(1, "{{0,1}}"), "channel_id=1, is_host_transfer=true", "replica_count=1", "f32[4]{0}", ""),
+])
+def test_ends_of_transfers_that_do_not_fit(send: str, recv: str, header: str, shape: str, said: str) -> None:
+    assert transfers(send, recv, header, shape) == ([f"W521 {said}"] if said else [])
