@@ -36,7 +36,7 @@ _LISTED = 4
 
 
 @dataclass(frozen=True)
-class Version:
+class ModuleVersion:
     """A module that one or several folders have under a name; `difference` is that from the first version."""
 
     folders: tuple[str, ...]
@@ -51,7 +51,7 @@ class FolderRow:
     name: str
     #: the module that is dumped, without the place in its compilation
     module: str
-    versions: tuple[Version, ...]
+    versions: tuple[ModuleVersion, ...]
     missing: tuple[str, ...]
 
     @property
@@ -281,7 +281,7 @@ def _rows(key: _Key, folders: Sequence[str], held: Sequence[Sequence[Path]], ver
         ordered = sorted(groups.values(), key=lambda g: -len(g))
         first = ordered[0][0][1]
         yield FolderRow(str(key) if count == 1 else f"{key} ({number + 1} of {count})", key.module, tuple(
-            Version(tuple(f for f, _ in group), str(group[0][1]),
+            ModuleVersion(tuple(f for f, _ in group), str(group[0][1]),
                     versions.difference(first, group[0][1]) if group is not ordered[0] else "") for group in ordered),
             tuple(f for f, entry in zip(folders, row, strict=True) if entry is None))
 

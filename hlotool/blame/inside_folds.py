@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from hlotool.blame.operand_values import OperandValues
-from hlotool.blame.value_partners import are_near
+from hlotool.blame.value_partners import are_near_numbers
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program, evaluate_program, flat, require_one_signature
 from hlotool.ir import HloComputation, HloInstruction, HloModule, called_by, callees_before_callers
@@ -96,4 +96,4 @@ def _calling(instruction: HloInstruction) -> list[str]:
 
 
 def _are_near(one: list[list[Array]], other: list[list[Array]]) -> bool:
-    return all(are_near(a, b) for x, y in zip(one, other, strict=True) for a, b in zip(x, y, strict=True))
+    return all(are_near_numbers(a, b) for x, y in zip(one, other, strict=True) for a, b in zip(x, y, strict=True))

@@ -24,8 +24,8 @@ from hlotool.blame.reference_run import FOLDS, UNKNOWN, ReferenceRun, Site, Time
 from hlotool.blame.reference_values import Rows
 from hlotool.blame.small_edits import mended_module
 from hlotool.blame.structural_partners import StructuralPartners, structural_partners
-from hlotool.blame.value_partners import LeftValues, are_near, operand_leaves
-from hlotool.blame.value_proof import Proof, SiteRepair, ValueProofs, fitted_to
+from hlotool.blame.value_partners import LeftValues, are_near_numbers, operand_leaves
+from hlotool.blame.value_proof import GuiltProof, SiteRepair, ValueProofs, fitted_to
 from hlotool.diagnostics import HloError
 from hlotool.execution import UNDEFINED, Observer, Program, RunningCall, evaluate_program, flat, require_one_signature
 from hlotool.ir import HloInstruction, HloModule
@@ -187,7 +187,7 @@ class _Search:
             place = (*site[:-1], operand)
             own, wanted = self.own.value(place, time), expected.at(place, time)
             if own is not UNKNOWN and wanted is not UNKNOWN and not all(
-                    are_near(a, b) for a, b in leaf_pairs(operand.shape, own, wanted)):
+                    are_near_numbers(a, b) for a, b in leaf_pairs(operand.shape, own, wanted)):
                 return False
         return True
 
@@ -229,7 +229,7 @@ class _Search:
                     proof.site, proof.partner, proof.time, proofs.exact_values(proof.partner)))
         return None
 
-    def _holds_on_fresh_sets(self, proof: Proof) -> bool:
+    def _holds_on_fresh_sets(self, proof: GuiltProof) -> bool:
         """Return True if the partner's values mend the results on fresh arguments, too.
 
         On one set of arguments another operation may have the right values by chance.
@@ -250,7 +250,7 @@ class _Search:
     def _fresh_sets(self) -> list[FreshSet]:
         return list(fresh_sets(self.left, self.right, self.arguments))
 
-    def _proven(self, proof: Proof) -> PairBlame:
+    def _proven(self, proof: GuiltProof) -> PairBlame:
         here, there = proof.site[-1], proof.partner[-1]
         value, expected = self.own.value(proof.site, proof.time), self.known.value(proof.partner, proof.time)
         judged = [judge(v, Known(fitted_to(e, v)))
@@ -278,7 +278,7 @@ class _Search:
         for row, given in zip(self.evidence.reference, evaluate_program(
                 self.right, self.arguments, unlike_parts=True), strict=True):
             for n, (one, other) in enumerate(zip(row, given, strict=True)):
-                if not are_near(one, other) or self.evidence.judge(other, 0, n).is_wrong:
+                if not are_near_numbers(one, other) or self.evidence.judge(other, 0, n).is_wrong:
                     yield n
 
     def _place_of(self, instruction: HloInstruction) -> InstructionPlace:

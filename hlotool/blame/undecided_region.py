@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from hlotool.blame.reference_run import ReferenceRun, Site
-from hlotool.blame.value_partners import LeftValues, are_near, operand_leaves, plain
+from hlotool.blame.value_partners import LeftValues, are_near_numbers, operand_leaves, plain
 from hlotool.execution import flat
 from hlotool.ir import HloInstruction, reachable
 from hlotool.ir.arrays import Array, np
@@ -90,4 +90,4 @@ def _is_right(site: Site, left: LeftValues, own: ReferenceRun) -> bool:
         return False
     return all(tells(leaf) and left.like(leaf) for value in times.values() for leaf in flat(site[-1].shape, value)) \
         and not (is_a(site[-1], "elementwise") and all(
-            any(are_near(o, value) for o in operand_leaves(own, site, time)) for time, value in times.items()))
+            any(are_near_numbers(o, value) for o in operand_leaves(own, site, time)) for time, value in times.items()))

@@ -37,7 +37,7 @@ def plain(leaf: Array) -> Array:
     return np.ascontiguousarray(leaf).reshape(-1).astype(kinds.get(leaf.dtype.kind, np.float64))
 
 
-def are_near(one: Array, other: Array) -> bool:
+def are_near_numbers(one: Array, other: Array) -> bool:
     """Return True if two arrays of any type and dimensions may be two ways to compute one value."""
     return distance(plain(one), plain(other)) <= max(share_of(one), share_of(other))
 
@@ -85,7 +85,7 @@ class LeftValues:
         if number is not None:
             return frozenset([number])
         near = self._near.get((row.dtype.name, row.size), ())[-_NEAR:]
-        return frozenset(n for n, other in near if are_near(other, leaf))
+        return frozenset(n for n, other in near if are_near_numbers(other, leaf))
 
     def rearranged(self, leaf: Array) -> frozenset[int]:
         """Return the numbers of values like one, and of those with its elements in another order."""
@@ -111,7 +111,7 @@ class LeftValues:
         if theirs is UNKNOWN:
             return False
         ours, theirs = list(flat(shape, value)), list(flat(site[-1].shape, theirs))
-        return len(ours) == len(theirs) and all(map(are_near, ours, theirs))
+        return len(ours) == len(theirs) and all(map(are_near_numbers, ours, theirs))
 
 
 def operand_leaves(run: ReferenceRun, site: Site, time: Time) -> Iterator[Array]:
@@ -133,7 +133,8 @@ def value_suspects(left: LeftValues, own: ReferenceRun) -> Iterator[tuple[Site, 
         if site[-1].opcode in _CARRIERS:
             continue
         for time, value in times.items():
-            if flow_of(site[-1]).keeps_numbers and any(are_near(value, o) for o in operand_leaves(own, site, time)):
+            if flow_of(site[-1]).keeps_numbers and any(
+                    are_near_numbers(value, o) for o in operand_leaves(own, site, time)):
                 continue
             found = left.candidates(site, time, own)
             if found and not any(left.has_value(s, time, site[-1].shape, value) for s in found):

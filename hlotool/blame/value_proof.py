@@ -33,7 +33,7 @@ _DISTINCT = 8
 
 
 @dataclass(frozen=True)
-class Proof:
+class GuiltProof:
     """A right instruction, its partner, and a time at which it gives another value on the same operands."""
 
     site: Site
@@ -50,13 +50,13 @@ class ValueProofs:
     own: ReferenceRun
     _seen: set[tuple[Site, Site]] = field(default_factory=set)
 
-    def __iter__(self) -> Iterator[Proof]:
+    def __iter__(self) -> Iterator[GuiltProof]:
         for suspects in (value_suspects(self.left, self.own), named_suspects(self.left, self.own)):
             for site, candidates, time in suspects:
                 for candidate in candidates:
                     yield from self._behind(site, candidate, time)
 
-    def _behind(self, site: Site, partner: Site, time: Time) -> Iterator[Proof]:
+    def _behind(self, site: Site, partner: Site, time: Time) -> Iterator[GuiltProof]:
         """Yield what makes two values differ: the right instruction, or what makes its operands."""
         site, partner = made_at(site), made_at(partner)
         value = self.own.value(site, time)
@@ -71,7 +71,7 @@ class ValueProofs:
             yield from self._behind((*site[:-1], here), (*partner[:-1], there), time)
         flow = flow_of(site[-1])
         if not wrong and not flow.enters and not flow.packs and self._differs(site, partner, time):
-            yield Proof(site, partner, time)
+            yield GuiltProof(site, partner, time)
 
     def _wrong_operands(self, site: Site, partner: Site, time: Time
                         ) -> list[tuple[HloInstruction, HloInstruction]] | None:

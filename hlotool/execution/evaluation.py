@@ -96,7 +96,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ComputationPlan:
     """A computation, ready: steps in order, where parameters go and where the root is."""
 
     steps: tuple[Step, ...]
@@ -142,7 +142,7 @@ class Evaluation:
         self.devices = world.meeting.replicas * world.meeting.partitions
         self.observer = observer
         self.rebind = rebind
-        self.plans: dict[HloComputation, Plan] = {}
+        self.plans: dict[HloComputation, ComputationPlan] = {}
 
     def call(self, computation: HloComputation, arguments: Sequence[Any], path: Path = ()) -> Any:
         """The value of a computation's root; `path` leads there."""
@@ -227,7 +227,7 @@ class Evaluation:
         at = error.places[0][0] if error.places else step.instruction
         return replace(located(self.module, at, UNDEFINED, str(error)), notes=tuple(notes))
 
-    def _plan(self, computation: HloComputation) -> Plan:
+    def _plan(self, computation: HloComputation) -> ComputationPlan:
         parameters = computation.parameters()
         order = [i for i in post_order(computation) if i.opcode != "parameter"]
         number = {i: n for n, i in enumerate([*parameters, *order])}
@@ -237,7 +237,8 @@ class Evaluation:
             spent = tuple({number[o] for o in _operands(instruction) if last[o] is instruction
                            and o is not computation.root})
             steps.append(self.step(instruction, tuple(number[o] for o in _operands(instruction)), spent))
-        return Plan(tuple(steps), tuple(number[p] for p in parameters), number[computation.root], len(number))
+        return ComputationPlan(tuple(steps), tuple(number[p] for p in parameters), number[computation.root],
+                               len(number))
 
     def step(self, instruction: HloInstruction, operands: tuple[int, ...] = (), spent: tuple[int, ...] = ()) -> Step:
         """An instruction made ready; where its operands are, and which values nobody needs after it."""

@@ -23,8 +23,7 @@ from hlotool.execution.sizes import bytes_of
 from hlotool.execution.spread import Apart, Classes, Joins, Spread, classes_of, each, gathered, picked, spread
 from hlotool.ir import HloInstruction, HloModule, Shape
 from hlotool.ir.arrays import np
-from hlotool.ops import OPS, Effect, Effects, Leading, flow_of, flow_of_opcode, is_a, is_elementwise
-from hlotool.ops import Step as AsyncStep
+from hlotool.ops import OPS, AsyncStep, Effect, Effects, Leading, flow_of, flow_of_opcode, is_a, is_elementwise
 
 #: so many values or more are computed in one call, where each takes so many bytes at most, and all together
 _WORTH_STACKING, _LARGEST_STACKED, _LARGEST_STACK = 4, 1 << 16, 1 << 28

@@ -53,7 +53,7 @@ from hlotool.ops.numbers import rounded_once
 from hlotool.ops.scaled_dot import over_blocks
 from hlotool.ops.curves import Curve, Finite, Sign
 from hlotool.ops.flow import (
-    Calls, Effect, Effects, Elements, Flow, Step,
+    AsyncStep, Calls, Effect, Effects, Elements, Flow,
     acts, flow_of, flow_of_opcode, gives_to_host, has_effect, is_a, is_tied, opcodes, operand_for, source_of, with_flag,
 )
 from hlotool.ops.freedom import Freedom, freedom_of, with_freedom
@@ -64,14 +64,14 @@ from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintEr
 
 __all__ = [
     "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "DIRECTIONS", "FIRST_STATE", "FREE", "MIRRORED", "OPS",
-    "REAL", "STARTABLE", "TARGETS", "Applied", "Attribute", "Calls", "ConstraintError", "Cost", "Curve", "Draw",
-    "Drawn", "Effect", "Effects", "Elements", "EvaluationError", "Finite", "Flow", "Freedom", "GroupMode",
-    "LapackError", "LapackRoutine", "Leading", "Op", "Place", "Sign", "Step", "Undrawable", "acts", "bits_term",
-    "called_routine", "checked_by", "circle_of", "comparison_type", "device_group_sizes", "device_groups",
-    "device_pairs", "draw_ordered", "draw_program", "elements_left", "error_sizes", "flow_of", "flow_of_opcode",
-    "freedom_of", "from_bits", "gives_to_host", "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a",
-    "is_any_foreign", "is_elementwise", "is_tied", "lapack_config", "lapack_targets", "limits", "literal_text",
-    "opcodes", "operand_for", "over_blocks", "pairs_of", "real_facts", "require", "rounded_once",
-    "scatter_window", "sort_of", "source_of", "specials", "traffic", "turning_points", "value_of",
-    "with_flag", "with_freedom",
+    "REAL", "STARTABLE", "TARGETS", "Applied", "AsyncStep", "Attribute", "Calls", "ConstraintError", "Cost",
+    "Curve", "Draw", "Drawn", "Effect", "Effects", "Elements", "EvaluationError", "Finite", "Flow", "Freedom",
+    "GroupMode", "LapackError", "LapackRoutine", "Leading", "Op", "Place", "Sign", "Undrawable", "acts",
+    "bits_term", "called_routine", "checked_by", "circle_of", "comparison_type", "device_group_sizes",
+    "device_groups", "device_pairs", "draw_ordered", "draw_program", "elements_left", "error_sizes", "flow_of",
+    "flow_of_opcode", "freedom_of", "from_bits", "gives_to_host", "group_mode_of", "has_effect", "has_foreign",
+    "int_limits", "is_a", "is_any_foreign", "is_elementwise", "is_tied", "lapack_config", "lapack_targets",
+    "limits", "literal_text", "opcodes", "operand_for", "over_blocks", "pairs_of", "real_facts", "require",
+    "rounded_once", "scatter_window", "sort_of", "source_of", "specials", "traffic", "turning_points",
+    "value_of", "with_flag", "with_freedom",
 ]

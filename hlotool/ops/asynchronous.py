@@ -16,7 +16,7 @@ from hlotool.ir import KINDS, Attributes, HloComputation, HloInstruction, Shape,
 from hlotool.ir.arrays import np
 from hlotool.ops.called import parameter_shapes
 from hlotool.ops.costs import begun, is_free, runs
-from hlotool.ops.flow import AWAITS, Calls, Elements, Flow, Step
+from hlotool.ops.flow import AWAITS, AsyncStep, Calls, Elements, Flow
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
 from hlotool.ops.random_programs import Draw, shape_text
 from hlotool.ops.registry import OPS, Attribute, Op, op, require
@@ -174,7 +174,7 @@ def _lift_start(r: Reader) -> HloInstruction:
 
 @op(async_start_shape, lowering=Lowering(
     _emit_start, _lift_either_start, ("stablehlo.async_start", "mhlo.async_start")),
-    source=SOURCE, draw=_draw_async, cost=runs, flow=Flow(calls=Calls.INLINE, step=Step.START))
+    source=SOURCE, draw=_draw_async, cost=runs, flow=Flow(calls=Calls.INLINE, step=AsyncStep.START))
 def async_start(*operands: Any, calls: Callee, async_execution_thread: str = "main", async_group_id: int | None = None,
                 output_to_operand_aliasing: Any = None, shape: Shape) -> Any:
     """Start a computation; async-done gives its result. Operands may be bound later by async-update.
@@ -260,7 +260,7 @@ def _thread_of(previous: HloInstruction) -> dict[str, Any]:
 
 
 @op(async_update_shape, lowering=Lowering(_emit_update, _lift_update, ("mhlo.async_update",)),
-    source=SOURCE, draw=_draw_async, cost=is_free, flow=Flow(Elements.FORWARDED, (0, 1), step=Step.UPDATE))
+    source=SOURCE, draw=_draw_async, cost=is_free, flow=Flow(Elements.FORWARDED, (0, 1), step=AsyncStep.UPDATE))
 def async_update(previous: Any, *operands: Any, calls: Any = None, output_to_operand_aliasing: Any = None,
                  async_group_id: int | None = None, async_execution_thread: str = "main", shape: Shape) -> Any:
     """A step between start and done, which may bind operands that start left out.
@@ -401,7 +401,7 @@ def _start_of(record: Op, opcode: str) -> Op:
     return replace(record, opcode=opcode, attributes=attributes, infer=infer, evaluate=evaluate,
                    lowering=Lowering(emit), doc=f"{record.opcode}, started asynchronously. {record.doc}",
                    flags=record.flags | {"deferred"}, cost=begun(record.cost_of),
-                   flow=replace(record.flow, step=Step.START),
+                   flow=replace(record.flow, step=AsyncStep.START),
                    constraints=OPS["async-start"].constraints | record.constraints)
 
 

@@ -25,7 +25,7 @@ from hlotool.ops.collective import (
 )
 from hlotool.ops.costs import begun, communicates, is_free
 from hlotool.ops.elementwise import SPECIFICATION
-from hlotool.ops.flow import AWAITS, EXCHANGES, Effect, Elements, Flow, Step
+from hlotool.ops.flow import AWAITS, EXCHANGES, AsyncStep, Effect, Elements, Flow
 from hlotool.ops.groups import GROUPED, group_attributes, lifted_attributes
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64
 from hlotool.ops.random_programs import Draw, shape_text
@@ -165,7 +165,7 @@ def _emit_all_gather_start(e: Emitter, instruction: HloInstruction, operands: Se
 
 @op(all_gather_start_shape, flags=("collective", "uniform", "combinable"),
     lowering=Lowering(_emit_all_gather_start), source=SPECIFICATION, draw=_draw_all_gather, cost=begun(communicates),
-    flow=Flow(Elements.ASSEMBLED, effect=Effect.EXCHANGE, step=Step.START),
+    flow=Flow(Elements.ASSEMBLED, effect=Effect.EXCHANGE, step=AsyncStep.START),
     sharding=collective_relations.all_gather_start)
 def all_gather_start(*operands: Array, dimensions: Ints, replica_groups: ReplicaGroups | None = None,
                      channel_id: int | None = None, use_global_device_ids: bool = False,

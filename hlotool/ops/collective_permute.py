@@ -21,7 +21,7 @@ from hlotool.ops.collective import (
 )
 from hlotool.ops.costs import begun, communicates, is_free
 from hlotool.ops.elementwise import SPECIFICATION
-from hlotool.ops.flow import AWAITS, EXCHANGES, Effect, Elements, Flow, Step
+from hlotool.ops.flow import AWAITS, EXCHANGES, AsyncStep, Effect, Elements, Flow
 from hlotool.ops.groups import channel_attributes, lifted_attributes, lifted_table
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, enum_attribute, i64_array, i64_tensor
 from hlotool.ops.random_programs import Draw
@@ -235,7 +235,7 @@ def _emit_collective_permute_start(e: Emitter, instruction: HloInstruction, oper
 
 @op(collective_permute_start_shape, flags=("collective",), lowering=Lowering(_emit_collective_permute_start),
     source=SPECIFICATION, draw=_draw_collective_permute, cost=begun(communicates),
-    flow=Flow(Elements.ASSEMBLED, effect=Effect.EXCHANGE, step=Step.START),
+    flow=Flow(Elements.ASSEMBLED, effect=Effect.EXCHANGE, step=AsyncStep.START),
     sharding=collective_relations.collective_permute_start)
 def collective_permute_start(*operands: Any, source_target_pairs: tuple[tuple[int, int], ...],
                              channel_id: int | None = None, slice_sizes: Any = None, shape: Shape, world: Any) -> Any:

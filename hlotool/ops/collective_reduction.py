@@ -23,7 +23,7 @@ from hlotool.ops.collective import (
 )
 from hlotool.ops.costs import communicates, is_free
 from hlotool.ops.elementwise import SPECIFICATION
-from hlotool.ops.flow import AWAITS, Calls, Effect, Flow, Step
+from hlotool.ops.flow import AWAITS, AsyncStep, Calls, Effect, Flow
 from hlotool.ops.freedom import Freedom
 from hlotool.ops.groups import GROUPED, group_attributes, lifted_attributes
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, i64, promoted
@@ -143,7 +143,8 @@ def all_reduce_start_shape(*operands: Shape, to_apply: HloComputation, channel_i
 
 @op(all_reduce_start_shape, flags=("collective", "uniform", "combinable"), ulps=4.0, source=SPECIFICATION,
     lowering=Lowering(_emit_all_reduce), draw=_draw_all_reduce, cost=communicates,
-    flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE, step=Step.START), sharding=collective_relations.all_reduce)
+    flow=Flow(calls=Calls.REDUCER, effect=Effect.EXCHANGE, step=AsyncStep.START),
+    sharding=collective_relations.all_reduce)
 def all_reduce_start(*operands: Array, to_apply: Callee, replica_groups: ReplicaGroups | None = None,
                      channel_id: int | None = None, use_global_device_ids: bool = False,
                      constrain_layout: bool = False, world: Any) -> Any:

@@ -95,7 +95,7 @@ class Effect(enum.Flag):
     ACTS = HOST | STATE | UNKNOWN
 
 
-class Step(enum.Enum):
+class AsyncStep(enum.Enum):
     """The part of an asynchronous operation; the result of a start is a tuple with the state of what is in flight."""
 
     START = "start"
@@ -112,7 +112,7 @@ class Flow:
     sources: tuple[int, int | None] = (0, None)
     calls: Calls = Calls.NONE
     effect: Effect = Effect.NONE
-    step: Step | None = None
+    step: AsyncStep | None = None
     #: True if the value has a place already when the program runs
     is_free: bool = False
     #: the operands over which the result may be written though other elements stay: the first, and the one behind the
@@ -238,7 +238,7 @@ CONVERTS = Flow(Elements.CONVERTED, (0, 1))
 #: the operand as it is, kept in order with others
 ORDERS = Flow(Elements.FORWARDED, (0, 1), effect=Effect.ORDER, is_free=True)
 #: what another instruction started
-AWAITS = Flow(Elements.FORWARDED, (0, 1), step=Step.DONE)
+AWAITS = Flow(Elements.FORWARDED, (0, 1), step=AsyncStep.DONE)
 #: one number of many, in any order
 REDUCES = Flow(calls=Calls.REDUCER)
 #: elements of other devices' operands
@@ -315,7 +315,7 @@ def _says_so(instruction: HloInstruction) -> bool:
 def gives_to_host(instruction: HloInstruction) -> bool:
     """Return True if an instruction hands a value to the host: an outfeed, or a send that is none to a device."""
     flow, attributes = flow_of(instruction), instruction.attributes
-    return (bool(flow.effect & Effect.HOST) and flow.step is not Step.DONE
+    return (bool(flow.effect & Effect.HOST) and flow.step is not AsyncStep.DONE
             and any(o.shape is not None and not o.shape.is_token for o in instruction.operands)
             and bool(attributes.get("is_host_transfer", "channel_id" not in attributes)))
 

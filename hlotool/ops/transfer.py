@@ -11,7 +11,7 @@ from hlotool.ir.arrays import Array, np
 from hlotool.ops.collective import shown
 from hlotool.ops.costs import Cost, Inner, is_free, moves
 from hlotool.ops.elementwise import SPECIFICATION
-from hlotool.ops.flow import AWAITS, Effect, Elements, Flow, Step
+from hlotool.ops.flow import AWAITS, AsyncStep, Effect, Elements, Flow
 from hlotool.ops.groups import lifted_table
 from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, boolean, string
 from hlotool.ops.ordering import TOKEN_SHAPE
@@ -132,7 +132,7 @@ def _draw_send(d: Draw) -> None:
 
 
 @op(send_shape, lowering=Lowering(_emit_send, _lift_send, ("stablehlo.send",)), source=SPECIFICATION,
-    draw=_draw_send, cost=moves, flow=Flow(effect=Effect.HOST, step=Step.START))
+    draw=_draw_send, cost=moves, flow=Flow(effect=Effect.HOST, step=AsyncStep.START))
 def send(operand: Any, token: Any, *, channel_id: int | None = None, is_host_transfer: bool = False,
          frontend_attributes: FrontendAttributes | None = None, world: Any) -> Any:
     """Start sending a value through a channel; send-done tells that it is away.
@@ -155,7 +155,7 @@ def send_done_shape(context: Shape) -> Shape:
 
 
 @op(send_done_shape, lowering=Lowering(_emit_last, carries=_CHANNEL), source=SPECIFICATION, draw=_draw_send,
-    cost=is_free, flow=Flow(effect=Effect.HOST, step=Step.DONE))
+    cost=is_free, flow=Flow(effect=Effect.HOST, step=AsyncStep.DONE))
 def send_done(context: Any, *, channel_id: int | None = None, is_host_transfer: bool = False) -> Any:
     """Wait until what send started is away.
 
@@ -195,7 +195,8 @@ def _flattened(r: Reader, bundle: HloInstruction, data: Sequence[Shape]) -> HloI
 
 
 @op(recv_shape, lowering=Lowering(_emit_recv, _lift_recv, ("stablehlo.recv",)), source=SPECIFICATION,
-    draw=_draw_send, cost=is_free, flow=Flow(Elements.GIVEN, effect=Effect.HOST, step=Step.START), flags=("typed",))
+    draw=_draw_send, cost=is_free, flow=Flow(Elements.GIVEN, effect=Effect.HOST, step=AsyncStep.START),
+    flags=("typed",))
 def recv(token: Any, *, channel_id: int | None = None, is_host_transfer: bool = False,
          frontend_attributes: FrontendAttributes | None = None, shape: Shape, world: Any) -> Any:
     """Start receiving a value through a channel; recv-done gives it.
@@ -225,7 +226,7 @@ def _emit_recv_done(e: Emitter, instruction: HloInstruction, operands: Sequence[
 
 
 @op(recv_done_shape, lowering=Lowering(_emit_recv_done, carries=_CHANNEL), source=SPECIFICATION, draw=_draw_send,
-    cost=moves, flow=Flow(Elements.FORWARDED, (0, 1), effect=Effect.HOST, step=Step.DONE), flags=("typed",))
+    cost=moves, flow=Flow(Elements.FORWARDED, (0, 1), effect=Effect.HOST, step=AsyncStep.DONE), flags=("typed",))
 def recv_done(context: Any, *, channel_id: int | None = None, is_host_transfer: bool = False) -> Any:
     """Wait for the data that recv asked for.
 
@@ -379,7 +380,7 @@ def _cost_of_copy_start(instruction: HloInstruction, inner: Inner) -> Cost:
 
 
 @op(copy_start_shape, lowering=Lowering(_emit_copy_start), source=SPECIFICATION,
-    draw=_draw_copy_start, cost=_cost_of_copy_start, flow=Flow(Elements.FORWARDED, (0, 1), step=Step.START))
+    draw=_draw_copy_start, cost=_cost_of_copy_start, flow=Flow(Elements.FORWARDED, (0, 1), step=AsyncStep.START))
 def copy_start(operand: Any, *, cross_program_prefetch_index: int | None = None,
                is_cross_program_prefetch: bool = False) -> Any:
     """Start a copy; copy-done gives it.

@@ -154,7 +154,7 @@ def reduce_candidate(original: Candidate, test: Interest, options: ReduceOptions
                   known=options.known, hear=options.hear_answer)
     try:
         filename = source.filename if source is not None else "<module>"
-        return _Run(plain, test, asker, options, started, filename).reduction()
+        return _ReductionRun(plain, test, asker, options, started, filename).reduction()
     except BaseException:
         asker.interrupt()
         raise
@@ -170,7 +170,7 @@ def _unsourced(original: Candidate) -> Candidate:
 
 
 @dataclass
-class _Run:
+class _ReductionRun:
     original: Candidate
     test: Interest
     asker: Asker

@@ -72,11 +72,11 @@ class _Refusal(Exception):
 
 
 @dataclass(slots=True)
-class Scope:
+class ImportScope:
     """A computation in the making. What a value became: an instruction, or a place in a tuple not yet taken out."""
 
     computation: HloComputation
-    outer: Scope | None = None
+    outer: ImportScope | None = None
     #: names of the operations around it
     around: tuple[str, ...] = ()
     values: dict[SsaValue, HloInstruction | tuple[HloInstruction, int]] = field(default_factory=dict)
@@ -169,7 +169,7 @@ class Importer:
         thread = function.attribute(_THREAD)
         if thread is not None and text_of(thread) != "main":
             computation.attributes = Attributes({**computation.attributes, _THREAD: text_of(thread)})
-        block, scope = regions[0], Scope(computation)
+        block, scope = regions[0], ImportScope(computation)
         beside = leaf_dictionaries(function, "arg_attrs", len(block.arguments))
         for i, argument in enumerate(block.arguments):
             self._parameter(scope, argument, i, read_marks(beside[i]))
@@ -179,7 +179,7 @@ class Importer:
         results = self._block(scope, block)
         self._set_root(scope, results, sharding)
 
-    def _parameter(self, scope: Scope, argument: SsaValue, number: int, attributes: Mapping[str, Any]) -> None:
+    def _parameter(self, scope: ImportScope, argument: SsaValue, number: int, attributes: Mapping[str, Any]) -> None:
         try:
             shape = self._shape(argument.type)
         except NoType as error:
@@ -191,7 +191,7 @@ class Importer:
         instruction.name = self._unique(self._names, _sanitised(name) or f"Arg_{number}")
         scope.values[argument] = instruction
 
-    def _set_root(self, scope: Scope, results: Sequence[HloInstruction], sharding: Any = None) -> None:
+    def _set_root(self, scope: ImportScope, results: Sequence[HloInstruction], sharding: Any = None) -> None:
         """End a computation: one result is its root, several (or none) are a tuple."""
         computation = scope.computation
         if len(results) == 1:
@@ -202,7 +202,7 @@ class Importer:
         root.name = self._unique(self._names, "tuple")
         computation.root = root
 
-    def _sharded(self, scope: Scope, result: HloInstruction, sharding: Sharding) -> HloInstruction:
+    def _sharded(self, scope: ImportScope, result: HloInstruction, sharding: Sharding) -> HloInstruction:
         """A result with its sharding: an instruction of its own where the value has another one or is a parameter.
 
         Or a custom call, to which a sharding is a part of what it says: Shardy's FuncResultSharding has none.
@@ -226,7 +226,7 @@ class Importer:
         reader.has_read_regions = True
         block = self._only_block(reader, region)
         computation = HloComputation(self._unique(self._computation_names, hint))
-        scope = Scope(computation, reader.scope, (*reader.scope.around, reader.name))
+        scope = ImportScope(computation, reader.scope, (*reader.scope.around, reader.name))
         for i, argument in enumerate(block.arguments):
             self._parameter(scope, argument, i, {})
         self._set_root(scope, self._block(scope, block))
@@ -248,7 +248,7 @@ class Importer:
     def _closed(self, block: Block, captured: Sequence[SsaValue], outer: Sequence[HloInstruction], carries: bool,
                 hint: str, is_bare: bool, around: tuple[str, ...]) -> HloComputation:
         computation = HloComputation(self._unique(self._computation_names, hint))
-        scope = Scope(computation, around=around)
+        scope = ImportScope(computation, around=around)
         inside = [*block.arguments, *captured]
         shapes = [*(self._shape(a.type) for a in block.arguments), *(i.shape for i in outer)]
         shape = shapes[0] if is_bare else Shape.tuple(*shapes)
@@ -292,7 +292,7 @@ class Importer:
 
     # Operations.
 
-    def _block(self, scope: Scope, block: Block) -> list[HloInstruction]:
+    def _block(self, scope: ImportScope, block: Block) -> list[HloInstruction]:
         """Import the operations of a block; what its terminator returns."""
         for operation in block.operations:
             name = operation.name
@@ -304,7 +304,7 @@ class Importer:
                 self._placeholders(scope, operation)
         return []
 
-    def _operation(self, scope: Scope, operation: Operation, name: str) -> None:
+    def _operation(self, scope: ImportScope, operation: Operation, name: str) -> None:
         if name == "tensor.cast" and getattr(operation.results[0].type, "shape", ()) is None:
             # It forgets even how many dimensions there are, which HLO always knows.
             scope.values[operation.results[0]] = self.resolve(scope, operation.operands[0])
@@ -334,7 +334,7 @@ class Importer:
             self._fail(operation, codes.NOT_IMPORTED, f"{encoded_operation(operation) or name} has no HLO form")
         return lift
 
-    def _finish(self, scope: Scope, operation: Operation, added: Sequence[HloInstruction],
+    def _finish(self, scope: ImportScope, operation: Operation, added: Sequence[HloInstruction],
                 made: HloInstruction) -> None:
         """Give the new instructions their names, and the last one what stands beside the operation."""
         name, metadata = self._locations.read(operation.location)
@@ -364,7 +364,7 @@ class Importer:
         found = self._source.offset(Position(line, 1 if self._read_from is not None else column)) if line else None
         return -1 if found is None else found
 
-    def _define(self, scope: Scope, operation: Operation, made: HloInstruction) -> None:
+    def _define(self, scope: ImportScope, operation: Operation, made: HloInstruction) -> None:
         results = operation.results
         own = made.shape.elements if made.shape.is_tuple and len(results) > 1 else (made.shape,)
         if len(own) == len(results):
@@ -378,7 +378,7 @@ class Importer:
         else:
             scope.values.update((result, (made, i)) for i, result in enumerate(results))
 
-    def _placeholders(self, scope: Scope, operation: Operation) -> None:
+    def _placeholders(self, scope: ImportScope, operation: Operation) -> None:
         """Something for the results of an operation that failed, so that the operations after it are tried."""
         for result in operation.results:
             try:
@@ -387,7 +387,7 @@ class Importer:
                 shape = Shape.tuple()
             scope.values[result] = HloInstruction("", "parameter", shape, (), Attributes(parameter_number=0))
 
-    def resolve(self, scope: Scope, value: SsaValue) -> HloInstruction:
+    def resolve(self, scope: ImportScope, value: SsaValue) -> HloInstruction:
         """The instruction in this scope that a value became."""
         found = scope.values.get(value)
         if isinstance(found, HloInstruction):
@@ -401,7 +401,7 @@ class Importer:
         scope.values[value] = taken
         return taken
 
-    def _captured(self, scope: Scope, value: SsaValue) -> HloInstruction:
+    def _captured(self, scope: ImportScope, value: SsaValue) -> HloInstruction:
         """A copy of a constant of an enclosing scope; other captured values have no place in a computation."""
         outer = scope.outer
         while outer is not None and value not in outer.values:
@@ -421,7 +421,7 @@ class Importer:
             return value.owner
         return next((o for o in walk(self._outermost) for r in o.regions if value.owner in r.blocks), self._program)
 
-    def _copied(self, scope: Scope, found: HloInstruction) -> HloInstruction | None:
+    def _copied(self, scope: ImportScope, found: HloInstruction) -> HloInstruction | None:
         """Return a copy of a value that depends on constants alone, with all that it is made of; None of others."""
         order: dict[HloInstruction, None] = {}
         todo = [(found, False)]
@@ -444,7 +444,7 @@ class Importer:
 
     # Instructions and shapes.
 
-    def append(self, scope: Scope, opcode: str, shape: Shape, operands: Sequence[HloInstruction],
+    def append(self, scope: ImportScope, opcode: str, shape: Shape, operands: Sequence[HloInstruction],
                attributes: Mapping[str, Any]) -> HloInstruction:
         """Append an instruction, as yet without a name."""
         own = attributes if type(attributes) is Attributes else Attributes(attributes) if attributes else NO_ATTRIBUTES
@@ -507,7 +507,7 @@ class ImportedOperation(OperationReader):
 
     __slots__ = ("_importer", "scope")
 
-    def __init__(self, importer: Importer, scope: Scope, operation: Operation, name: str) -> None:
+    def __init__(self, importer: Importer, scope: ImportScope, operation: Operation, name: str) -> None:
         super().__init__(operation, name, importer.types, importer.values)
         self._importer = importer
         self.scope = scope

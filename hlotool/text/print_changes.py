@@ -45,7 +45,8 @@ def print_changes(module: HloModule) -> str:
     reading = read_for_changes(Source(module.source.text))
     if reading.errors or reading.module.notes or print_module(reading.module) == reading.source.text:
         return whole
-    if _parts(reading.module) == _parts(module):
+    wanted = _parts(module)
+    if _parts(reading.module) == wanted:
         return without_controls(reading.source.text)
     if not reading.is_plain:
         return whole
@@ -54,7 +55,7 @@ def print_changes(module: HloModule) -> str:
     except _CannotKeep:
         return whole
     found, mistakes = parse_recovering(Source(text))
-    return whole if mistakes or _parts(found) != _parts(module) else without_controls(text)
+    return whole if mistakes or _parts(found) != wanted else without_controls(text)
 
 
 def _parts(module: HloModule) -> tuple[str, list[str]]:

@@ -29,7 +29,7 @@ class Box:
 
 
 @dataclass(slots=True)
-class Layout:
+class GraphLayout:
     """The size of a drawing, and the way of each edge: points that a curve passes, downwards but for circles."""
 
     width: float
@@ -37,7 +37,7 @@ class Layout:
     routes: list[list[tuple[float, float]]]
 
 
-def laid_out(boxes: Sequence[Box], edges: Sequence[tuple[int, int]], least_width: float = 0.0) -> Layout:
+def laid_out(boxes: Sequence[Box], edges: Sequence[tuple[int, int]], least_width: float = 0.0) -> GraphLayout:
     """Give every box its place. Edges that close a circle count for nothing, and go straight."""
     read, readers = _neighbours(len(boxes), edges)
     layer_of = _narrowed(_lowered(_layer_of(read, readers), read, readers), read, boxes)
@@ -67,7 +67,7 @@ def laid_out(boxes: Sequence[Box], edges: Sequence[tuple[int, int]], least_width
     for box in all_boxes:
         box.x += (width - right - left) / 2
     height = max(bottoms, default=_MARGIN) + _MARGIN
-    return Layout(width, height, _routes(edges, chains, all_boxes, [bottoms[n] for n in layer_of]))
+    return GraphLayout(width, height, _routes(edges, chains, all_boxes, [bottoms[n] for n in layer_of]))
 
 
 def _neighbours(count: int, edges: Sequence[tuple[int, int]]) -> tuple[list[list[int]], list[list[int]]]:

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from hlotool.diagnostics import Diagnostic, HloError, nearest
 from hlotool.ir import HloComputation, HloInstruction, HloModule
-from hlotool.ops import Calls, Flow, Step, flow_of, operand_for
+from hlotool.ops import AsyncStep, Calls, Flow, flow_of, operand_for
 from hlotool.view.codes import NO_PATH, NO_SUCH_INSTRUCTION
 
 Links: TypeAlias = Callable[[HloInstruction], Iterable[HloInstruction]]
@@ -149,7 +149,7 @@ class _Links:
 def _passes_whole(call: HloInstruction) -> bool:
     """Return True if called computations get whole operands, and give their results back to this instruction."""
     flow: Flow = flow_of(call)
-    return flow.enters and flow.step in (None, Step.START)
+    return flow.enters and flow.step in (None, AsyncStep.START)
 
 
 def passed_values(module: HloModule) -> list[tuple[HloInstruction, HloInstruction]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from hlotool.ir import Aliasing, HloComputation, HloInstruction, HloModule, Shape, post_order
-from hlotool.ops import Step, flow_of, opcodes
+from hlotool.ops import AsyncStep, flow_of, opcodes
 from hlotool.passes.cost.overwriting import updated_in_place
 
 #: a tuple's table holds an address for each member
@@ -226,7 +226,7 @@ class Timeline:
             for buffer in buffers(tree, tables=True):
                 self._read(buffer, time)
         flow = flow_of(instruction)
-        is_awaited = flow.step not in (None, Step.START) and not flow.acts
+        is_awaited = flow.step not in (None, AsyncStep.START) and not flow.acts
         if given and (is_awaited or (flow.is_free and flow.rearranges)):
             return _view(given[0], instruction)
         return self._result(instruction, given, time)

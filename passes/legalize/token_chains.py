@@ -19,7 +19,7 @@ from typing import Any
 
 from hlotool.diagnostics import Diagnostic, define
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, Shape, Sharding, called_by, callees_first
-from hlotool.ops import OPS, Effect, Step, opcodes
+from hlotool.ops import OPS, AsyncStep, Effect, opcodes
 from hlotool.passes.edit import PRED, ComputationEditor, Editing, clone_computation
 from hlotool.passes.instruction_findings import report
 from hlotool.passes.legalize.legacy_rules import HISTORY, MISFIT
@@ -29,7 +29,7 @@ NO_WAY_FOR_TOKEN = define("L101", "no-way-for-token", "an operation without a to
 
 TOKEN = Shape.token()
 _HOST = opcodes(lambda flow: bool(flow.effect & Effect.HOST))
-_DONES = _HOST & opcodes(lambda flow: flow.step is Step.DONE)
+_DONES = _HOST & opcodes(lambda flow: flow.step is AsyncStep.DONE)
 #: operations that take a token, the last of their operands
 TOKEN_TAKERS = _HOST - _DONES
 _CARRIERS = opcodes(lambda flow: flow.branches_off and flow.step is None)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction, UnlistedDevicesError, post_order
-from hlotool.ops import OPS, Step, device_groups, device_pairs, flow_of, pairs_of
+from hlotool.ops import OPS, AsyncStep, device_groups, device_pairs, flow_of, pairs_of
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, Scope, rule
 
@@ -62,7 +62,7 @@ def overlapping_collectives(view: View, computation: HloComputation) -> Iterator
         XLA, gpu_latency_hiding_scheduler.cc, CountOverlappingRanks
     """
     met = {i: groups for i in computation.instructions
-           if flow_of(i).step is Step.START and (groups := _meeting(view, i))}
+           if flow_of(i).step is AsyncStep.START and (groups := _meeting(view, i))}
     if len({_kind(i) for i in met}) < 2:
         return
     pairs = _pairs_in_flight(computation, met) if view.is_scheduled else _unordered_pairs(computation, met)
@@ -103,7 +103,7 @@ def _pairs_in_flight(computation: HloComputation, starts: Container[HloInstructi
         if start is i:
             yield from ((i, other, True) for other in flying)
             flying[i] = None
-        elif start is not None and flow_of(i).step is Step.DONE:
+        elif start is not None and flow_of(i).step is AsyncStep.DONE:
             flying.pop(start, None)
 
 
@@ -123,7 +123,7 @@ def _unordered_pairs(computation: HloComputation, starts: Container[HloInstructi
         if start is i:
             bits[i] = 1 << 2 * len(bits), 2 << 2 * len(bits)
             mask |= bits[i][0]
-        elif start is not None and flow_of(i).step is Step.DONE:
+        elif start is not None and flow_of(i).step is AsyncStep.DONE:
             mask |= bits[start][1]
             ends[start] = mask
         before[i] = mask

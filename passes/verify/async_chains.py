@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule
-from hlotool.ops import Step, flow_of
+from hlotool.ops import AsyncStep, flow_of
 
 Path = tuple[int, ...]
 
@@ -48,7 +48,8 @@ class Chains:
             yield from ((c.root, path) for c in _bodies(value) if c.root is not None)
             if opcode == "while" and operands:
                 yield operands[0], path
-        elif (flow_of(value).forwards or flow_of(value).step is Step.UPDATE or opcode == "custom-call") and operands:
+        elif operands and (flow_of(value).forwards or flow_of(value).step is AsyncStep.UPDATE
+                           or opcode == "custom-call"):
             yield operands[0], path
 
     def _given(self, parameter: HloInstruction, path: Path) -> Iterator[tuple[HloInstruction, Path]]:

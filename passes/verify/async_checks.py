@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import Aliasing, FrontendAttributes, HloComputation, HloInstruction, HloModule, Shape
-from hlotool.ops import ASYNC_STEPS, OPS, Step, opcodes
+from hlotool.ops import ASYNC_STEPS, OPS, AsyncStep, opcodes
 from hlotool.passes.codes import (
     ASYNC_ALIASING,
     ASYNC_BODY,
@@ -23,7 +23,7 @@ from hlotool.passes.verify.call_checks import MAIN, thread_of
 from hlotool.passes.verify.shape_checks import agrees
 
 #: starts that have exactly one user, their own done
-_PAIRED = opcodes(lambda flow: flow.step is Step.START and not flow.acts and not flow.enters)
+_PAIRED = opcodes(lambda flow: flow.step is AsyncStep.START and not flow.acts and not flow.enters)
 #: operations that may forward a value in flight
 _CARRIERS = opcodes(lambda flow: flow.packs or flow.forwards or (flow.branches_off and flow.step is None)) | {
     "parameter"}

@@ -9,12 +9,12 @@ import pytest
 import hlotool
 from hlotool.ops import (
     OPS,
+    AsyncStep,
     Calls,
     Effect,
     Effects,
     Elements,
     Flow,
-    Step,
     acts,
     flow_of,
     has_effect,
@@ -62,10 +62,10 @@ FAMILIES = {
         "ragged-all-to-all", "collective-broadcast", "collective-permute", "collective-permute-start"}),
     "asks for the device": (lambda f: f.effect is Effect.DEVICE, {"partition-id", "replica-id"}),
     "orders": (lambda f: f.effect is Effect.ORDER, {"after-all", "add-dependency", "domain"}),
-    "starts": (lambda f: f.step is Step.START, {
+    "starts": (lambda f: f.step is AsyncStep.START, {
         "async-start", "all-reduce-start", "all-gather-start", "collective-permute-start", "copy-start", "send",
         "recv"}),
-    "done": (lambda f: f.step is Step.DONE, DONES | {"send-done"}),
+    "done": (lambda f: f.step is AsyncStep.DONE, DONES | {"send-done"}),
     "free": (lambda f: f.is_free, {
         "parameter", "constant", "tuple", "get-tuple-element", "bitcast", "opt-barrier", "add-dependency", "domain",
         "after-all"}),
@@ -99,8 +99,9 @@ def test_facts_fit_each_other():
 def test_started_operations_flow_as_themselves():
     for opcode in ("reduce", "slice", "call", "custom-call"):
         flow = OPS[f"{opcode}-start"].flow
-        assert (flow.elements, flow.calls, flow.step) == (OPS[opcode].flow.elements, OPS[opcode].flow.calls, Step.START)
-        assert OPS[f"{opcode}-done"].flow.step is Step.DONE
+        assert (flow.elements, flow.calls) == (OPS[opcode].flow.elements, OPS[opcode].flow.calls)
+        assert flow.step is AsyncStep.START
+        assert OPS[f"{opcode}-done"].flow.step is AsyncStep.DONE
         assert not (flow.moves or flow.forwards)  # it gives a tuple with its state
 
 

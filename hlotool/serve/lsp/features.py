@@ -82,7 +82,7 @@ def hover(document: Document, places: Places, at: lsp.Position) -> lsp.Hover | N
     line, column = places.read(at)
     place = document.at(line, column)
     if place is not None and (named := place[0].names.at(place[1])) is not None:
-        return _page(_about(place[0], named.item), places.of(place[0], named.start, named.end))
+        return hover_page(_about(place[0], named.item), places.of(place[0], named.start, named.end))
     word = _word_at(*place) if place else None
     if place is None or word is None:
         return None
@@ -90,7 +90,7 @@ def hover(document: Document, places: Places, at: lsp.Position) -> lsp.Hover | N
     is_attribute = part.source.text.startswith("=", start + len(name))
     page = attribute_page(name, _opcode_at(part, start)) if is_attribute else \
         documentation(OPS[name]) if name in OPS else None
-    return _page(page, places.of(part, start, start + len(name))) if page is not None else None
+    return hover_page(page, places.of(part, start, start + len(name))) if page is not None else None
 
 
 def _opcode_at(part: ModulePart, offset: int) -> str:
@@ -99,7 +99,8 @@ def _opcode_at(part: ModulePart, offset: int) -> str:
     return around.opcode if isinstance(around, HloInstruction) else ""
 
 
-def _page(text: str, where: lsp.Range) -> lsp.Hover:
+def hover_page(text: str, where: lsp.Range) -> lsp.Hover:
+    """Return a page of Markdown for a range."""
     return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), where)
 
 

@@ -10,7 +10,7 @@ from hlotool import mlir
 from hlotool.diagnostics import visible
 from hlotool.ops import OPS
 from hlotool.serve.lsp.document import MlirPart
-from hlotool.serve.lsp.features import Places, block_of_code, summary
+from hlotool.serve.lsp.features import Places, block_of_code, hover_page, summary
 from hlotool.serve.lsp.mlir_names import Binding
 from hlotool.serve.lsp.symbols import MOST_LISTED
 
@@ -23,15 +23,11 @@ def page_at(part: MlirPart, places: Places, offset: int) -> lsp.Hover | None:
     """Return what is known of a value, a symbol or an operation at a place of a text."""
     named = part.names.at(offset)
     if named is not None and isinstance(named.item, Binding):
-        return _hover(_binding_page(named.item), places.of(part, named.start, named.end))
+        return hover_page(_binding_page(named.item), places.of(part, named.start, named.end))
     found = part.names.operation_at(offset)
     if found is None:
         return None
-    return _hover(_operation_page(found[0]), places.of(part, *found[1:]))
-
-
-def _hover(text: str, where: lsp.Range) -> lsp.Hover:
-    return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), where)
+    return hover_page(_operation_page(found[0]), places.of(part, *found[1:]))
 
 
 def _binding_page(binding: Binding) -> str:
