@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 
 from hlotool.grammars import Choice, Maybe, Part, Reference, Repeated, Sequence, Token, grammar, terminal, token_word
-from hlotool.mlir.print_short import OWN_FORMS, forms
+from hlotool.mlir.operation_form import forms
+from hlotool.mlir.print_short import OWN_FORMS
 from hlotool.mlir.vhlo_operations import groups_of, versions_of_operation, vhlo_operations
 
 _ENUMERATOR = re.compile(r"[A-Z][A-Z_0-9]+")

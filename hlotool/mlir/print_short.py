@@ -1,36 +1,20 @@
-"""Operations as MLIR prints them where it has a short form: `%0 = stablehlo.add %arg0, %arg1 : tensor<4xf32>`.
+"""Prints operations in MLIR's short forms where they have one: `%0 = stablehlo.add %arg0, %arg1 : tensor<4xf32>`.
 
-The forms are those of grammars/stablehlo.lark, the rule `form`: what reads an operation writes it, too. Here stands
-what the rules inside of forms write, each the counterpart of the method of its name in `text_operations.py`, and where
-spaces stand. Values are named as MLIR names them.
+`operation_form.py` writes the forms that the grammar has. Operations with regions that no rule of it can write have
+their functions here. Values are named as MLIR names them.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
-from hlotool.grammars import (
-    Choice,
-    Maybe,
-    Part,
-    Reference,
-    Repeated,
-    Sequence,
-    Token,
-    grammar,
-    token_word,
-)
 from hlotool.mlir import builtin_values as mlir
-from hlotool.mlir.defined_attributes import is_left_out
-from hlotool.mlir.operations import Block, Operation, Region, SsaValue
-from hlotool.mlir.print_values import quoted, symbol, value_text
+from hlotool.mlir.operation_form import NotShort, OperationForm, expect, forms, numbers_text, shardy_text
+from hlotool.mlir.operations import Block, Operation, Region
+from hlotool.mlir.print_values import quoted, symbol
 from hlotool.mlir.short_forms import BLOCK_NAMES, FULL_NAMES, RESULT_NAMES, is_applied
 from hlotool.mlir.text_printer import TextPrinter, Work, type_of
-
-_BEFORE = frozenset(")],")
-_TIGHT = frozenset("([")
 
 
 def short_text(operation: Operation, *, locations: bool = False, elide_above: int | None = None) -> str:
@@ -44,10 +28,6 @@ def short_text(operation: Operation, *, locations: bool = False, elide_above: in
     printer, names = ShortPrinter(locations, elide_above), TakenNames()
     printer.name_results(operation, names)
     return printer.written(printer.operation(operation, "", names, "builtin"), operation)
-
-
-class _NotShort(Exception):
-    """An operation that its short form cannot say."""
 
 
 class TakenNames:
@@ -136,18 +116,18 @@ class ShortPrinter(TextPrinter):
                 yield from own(self, operation, indent, names, dialect)
             else:
                 yield from self.by_form(operation, indent, names, dialect)
-        except _NotShort:
+        except NotShort:
             del out[begun:]
             yield from self.generic(operation, indent, names)
 
     def by_form(self, operation: Operation, indent: str, names: TakenNames, dialect: str) -> Work:
         part = forms().get(operation.name)
         if part is None or operation.successors:
-            raise _NotShort
-        form = _OperationForm(self, operation)
+            raise NotShort
+        form = OperationForm(self, operation)
         text = form.text(part)
         if form.left:
-            raise _NotShort
+            raise NotShort
         self.out.append(spelled_name(operation.name, dialect))
         pieces = text.split("\0")
         self.out.append(pieces[0])
@@ -192,379 +172,6 @@ def spelled_name(name: str, dialect: str) -> str:
     return short if dialect and FULL_NAMES.get(short) == name and name.startswith(f"{dialect}.") else name
 
 
-class _OperationForm:
-    """Writes one operation by its form."""
-
-    def __init__(self, printer: ShortPrinter, operation: Operation) -> None:
-        self.printer, self.operation = printer, operation
-        self.names = [printer.names[o] for o in operation.operands]
-        #: operands that no part has written yet
-        self.left = list(range(len(self.names)))
-        self.given = {name: value for name, value in (operation.properties | operation.attributes).items()
-                      if not is_left_out(operation.name, name, value)}
-        self.regions = list(operation.regions)
-        self.region_begin = True
-        self.is_tight = operation.dialect == "sdy" and operation.name != "sdy.mesh"
-        self.parts: frozenset[str] = frozenset()
-
-    def text(self, part: Part) -> str:
-        """The text from behind the operation's name."""
-        self.parts = _rules_of(part)
-        pieces: list[str] = []
-        self.write(part, pieces)
-        return _spaced(pieces, self.is_tight)
-
-    def take(self) -> str:
-        if not self.left:
-            raise _NotShort
-        return self.names[self.left.pop(0)]
-
-    def attribute(self, name: str) -> Any:
-        found = self.given.get(name)
-        if found is None:
-            raise _NotShort
-        return found
-
-    def write(self, part: Part, pieces: list[str]) -> None:
-        match part:
-            case Token(name):
-                pieces.append(token_word(name))
-            case Reference(rule):
-                pieces += self.rule(rule)
-            case Sequence(parts):
-                for inner in parts:
-                    self.write(inner, pieces)
-            case Choice(options):
-                self.write(next((o for o in options if self.is_there(o)), options[-1]), pieces)
-            case Maybe(inner):
-                if self.is_there(inner):
-                    self.write(inner, pieces)
-                elif inner == Reference("_operands") and pieces[-1:] != ["("]:
-                    pieces.append("")
-            case Repeated():
-                raise _NotShort
-
-    def is_there(self, part: Part) -> bool:
-        """True if the operation has what a part says."""
-        match part:
-            case Reference(rule):
-                test = _THERE.get(rule)
-                return test(self) if test is not None else rule in self.given
-            case Sequence(parts):
-                found = [p for p in parts if isinstance(p, Reference)]
-                return self.is_there(found[0]) if found else False
-            case Maybe(inner):
-                return self.is_there(inner)
-        return False
-
-    def rule(self, rule: str) -> list[str]:
-        writer = _RULES.get(rule)
-        if writer is not None:
-            written = writer(self)
-            return [written] if isinstance(written, str) else written
-        value = self.attribute(rule)
-        kind = grammar("stablehlo").rules[rule].part
-        if not isinstance(kind, Reference):
-            return [_word_of(value)]
-        if kind.rule in ("bracketed", "braced"):
-            return [_axes_of(self.printer.text(value))]
-        return [_KINDS[kind.rule](value)]
-
-    def rest(self) -> dict[str, Any]:
-        """The attributes that no part of the form says."""
-        said = {name for rule in self.parts for name in _SAID.get(rule, (rule,))}
-        return {name: value for name, value in self.given.items() if name not in said}
-
-
-def _word_of(value: Any) -> str:
-    """The word of an enumerator."""
-    if not isinstance(value, mlir.DialectAttribute) or len(value.parameters) != 1 \
-            or not isinstance(value.parameters[0][1], str):
-        raise _NotShort
-    return value.parameters[0][1]
-
-
-def _spaced(pieces: list[str], is_tight: bool) -> str:
-    """Return pieces with the spaces that MLIR puts between them."""
-    out: list[str] = []
-    glue = False
-    for piece in pieces:
-        if piece in _BEFORE or piece.startswith("() <") or piece in _TIGHT or glue or (is_tight and piece == "="):
-            out.append(piece)
-        else:
-            out.append(f" {piece}")
-        glue = piece in _TIGHT or (is_tight and piece == "=")
-    return "".join(out)
-
-
-# Texts that rules write
-
-
-def _expect(value: Any, kind: type) -> Any:
-    if not isinstance(value, kind):
-        raise _NotShort
-    return value
-
-
-def _numbers(value: Any) -> str:
-    return f"[{', '.join(map(str, _expect(value, mlir.DenseArrayAttribute).values))}]"
-
-
-_KINDS: dict[str, Callable[[Any], str]] = {
-    "i64": lambda v: str(_expect(v, mlir.IntegerAttribute).value),
-    "i32": lambda v: str(_expect(v, mlir.IntegerAttribute).value),
-    "ui64": lambda v: str(_expect(v, mlir.IntegerAttribute).value),
-    "f64": lambda v: value_text(_expect(v, mlir.FloatAttribute)).removesuffix(" : f64"),
-    "truth": lambda v: "true" if _expect(v, mlir.IntegerAttribute).value else "false",
-    "i64_array": _numbers,
-    "string": lambda v: quoted(_expect(v, mlir.StringAttribute).text),
-    "symbol": lambda v: symbol(_expect(v, mlir.SymbolAttribute).names),
-    "symbol_text": lambda v: symbol((_expect(v, mlir.StringAttribute).text,)),
-}
-
-
-def _operands(form: _OperationForm) -> str:
-    written, form.left = ", ".join([form.names[n] for n in form.left]), []
-    return written
-
-
-def _operands_then(form: _OperationForm) -> list[str]:
-    written = [piece for n in form.left for piece in (form.names[n], ",")]
-    form.left = []
-    return written
-
-
-def _attributes(form: _OperationForm) -> str:
-    return form.printer.dictionary(form.rest())
-
-
-def _types(values: list[SsaValue], form: _OperationForm) -> str:
-    return ", ".join([form.printer.text(v.type) for v in values])
-
-
-def _function_type(form: _OperationForm) -> str:
-    return form.printer.text(type_of(form.operation))
-
-
-def _same_type(form: _OperationForm) -> str:
-    operation = form.operation
-    if len(operation.results) != 1:
-        raise _NotShort
-    type = operation.results[0].type
-    return form.printer.text(type) if all(o.type == type for o in operation.operands) else _function_type(form)
-
-
-def _complex_type(form: _OperationForm) -> str:
-    type = form.operation.results[0].type
-    if isinstance(type, mlir.TensorType) and isinstance(type.element, mlir.ComplexType):
-        part = mlir.TensorType(type.shape, type.element.element, type.encoding)
-        if all(o.type == part for o in form.operation.operands):
-            return form.printer.text(type)
-    return _function_type(form)
-
-
-def _select_types(form: _OperationForm) -> str:
-    predicate, *others = [o.type for o in form.operation.operands]
-    type = form.operation.results[0].type
-    if all(o == type for o in others):
-        return f"{form.printer.text(predicate)}, {form.printer.text(type)}"
-    return _function_type(form)
-
-
-def _result_types(form: _OperationForm) -> str:
-    types = [r.type for r in form.operation.results]
-    listed = ", ".join(map(form.printer.text, types))
-    return listed if len(types) == 1 else f"({listed})"
-
-
-def _result_type(form: _OperationForm) -> str:
-    if len(form.operation.results) != 1:
-        raise _NotShort
-    return form.printer.text(form.operation.results[0].type)
-
-
-def _slice_ranges(form: _OperationForm) -> str:
-    lists: list[tuple[int, ...]] = [_expect(form.attribute(n), mlir.DenseArrayAttribute).values
-                                    for n in ("start_indices", "limit_indices", "strides")]
-    starts, limits, strides = lists
-    if not len(starts) == len(limits) == len(strides):
-        raise _NotShort
-    ranges = [f"{a}:{b}" + (f":{s}" if s != 1 else "") for a, b, s in zip(starts, limits, strides, strict=True)]
-    return f"[{', '.join(ranges)}]"
-
-
-def _exponent_mantissa(form: _OperationForm) -> str:
-    return f"e{form.attribute('exponent_bits').value}m{form.attribute('mantissa_bits').value}"
-
-
-def _dot_dimensions(kind: str) -> Callable[[_OperationForm], str]:
-    def write(form: _OperationForm) -> str:
-        given = dict(form.attribute("dot_dimension_numbers").parameters)
-        sides = [", ".join(map(str, given.get(f"{side}_{kind}_dimensions", ()))) for side in ("lhs", "rhs")]
-        return f"{kind}_dims = [{sides[0]}] x [{sides[1]}]"
-
-    return write
-
-
-def _has_batching(form: _OperationForm) -> bool:
-    numbers = form.attribute("dot_dimension_numbers")
-    return any("batching" in name for name, _ in numbers.parameters)
-
-
-def _precisions(form: _OperationForm) -> str:
-    return f"[{', '.join([_word_of(m) for m in form.attribute('precision_config').members])}]"
-
-
-def _dot_precision(form: _OperationForm) -> str:
-    written = [f"precision = {_precisions(form)}"] if "precision_config" in form.given else []
-    if "algorithm" in form.given:
-        body = form.printer.text(form.attribute("algorithm")).removeprefix("#stablehlo.dot_algorithm")
-        written.append(f"algorithm = {body}")
-    return ", ".join(written)
-
-
-def _convolution_dimensions(form: _OperationForm) -> str:
-    text = form.printer.text(form.attribute("dimension_numbers"))
-    if not text.startswith("#stablehlo.conv<[") or "raw" in text:
-        raise _NotShort
-    return text.removeprefix("#stablehlo.conv<")[:-1]
-
-
-def _window(form: _OperationForm) -> str:
-    given, parts = form.given, []
-    for word, name in (("stride", "window_strides"), ("pad", "padding"), ("lhs_dilate", "lhs_dilation"),
-                       ("rhs_dilate", "rhs_dilation"), ("reverse", "window_reversal")):
-        value = given.get(name)
-        if value is None:
-            continue
-        if word == "pad":
-            numbers = _dense_numbers(value)
-            listed = ", ".join([f"[{a}, {b}]" for a, b in zip(numbers[::2], numbers[1::2], strict=True)])
-            parts.append(f"pad = [{listed}]")
-        elif word == "reverse":
-            truths: tuple[int, ...] = _expect(value, mlir.DenseArrayAttribute).values
-            parts.append(f"reverse = [{', '.join(['true' if v else 'false' for v in truths])}]")
-        else:
-            parts.append(f"{word} = {_numbers(value)}")
-    return f"{{{', '.join(parts)}}}"
-
-
-def _dense_numbers(value: Any) -> list[int]:
-    shape = _expect(value, mlir.DenseAttribute).type.shape
-    numbers = [int.from_bytes(value.data[n:n + 8], "little", signed=True) for n in range(0, len(value.data), 8)]
-    return numbers * (shape[0] * shape[1]) if len(numbers) == 1 else numbers
-
-
-def _constant(form: _OperationForm) -> str:
-    return form.printer.text(form.attribute("value"))
-
-
-def _is_typed_constant(form: _OperationForm) -> bool:
-    return getattr(form.given.get("value"), "type", None) == form.operation.results[0].type
-
-
-def _untyped_constant(form: _OperationForm) -> str:
-    properties = form.printer.dictionary(form.operation.properties)
-    rest = f" {form.printer.dictionary(form.operation.attributes)}" if form.operation.attributes else ""
-    return f"() <{properties}>{rest} : {_function_type(form)}"
-
-
-def _shardy(name: str, before: str) -> Callable[[_OperationForm], str]:
-    def write(form: _OperationForm) -> str:
-        text = form.printer.text(form.attribute(name))
-        if not text.startswith(before):
-            raise _NotShort
-        return text.removeprefix(before) if before[-1] != "<" else text.removeprefix(before)[:-1]
-
-    return write
-
-
-def _axes_of(text: str) -> str:
-    """The lists of `#sdy<axis_ref_list{"x"}>`, with their brackets."""
-    begin = min((text.find(sign) for sign in "[{" if sign in text), default=-1)
-    if not text.startswith("#sdy<") or begin < 0:
-        raise _NotShort
-    return text[begin:-1]
-
-
-def _composite_regions(form: _OperationForm) -> list[str]:
-    form.region_begin = False
-    return [f"({', '.join([chr(0)] * len(form.regions))})"]
-
-
-def _direction(form: _OperationForm) -> str:
-    return ("NONE", "FORWARD", "BACKWARD", "BOTH")[form.attribute("allowed_direction").value]
-
-
-_RULES: dict[str, Callable[[_OperationForm], str | list[str]]] = {
-    "operand": _OperationForm.take, "_operands": _operands, "_operands_then": _operands_then, "attributes": _attributes,
-    "function_type": _function_type, "same_type": _same_type, "complex_type": _complex_type,
-    "tuple_type": _result_type, "select_types": _select_types, "result_type": _result_type,
-    "result_types_of_all": _result_types,
-    "pairwise_types": lambda f: _types(f.operation.operands, f),
-    "operand_types": lambda f: _types(f.operation.operands, f),
-    "slice_ranges": _slice_ranges, "exponent_mantissa": _exponent_mantissa,
-    "dot_batching": _dot_dimensions("batching"), "dot_contracting": _dot_dimensions("contracting"),
-    "dot_precision": _dot_precision, "precision_config": _precisions,
-    "convolution_dimensions": _convolution_dimensions, "window": _window,
-    "constant_value": _constant, "untyped_constant": _untyped_constant, "value_of_check": _constant,
-    "regions": _composite_regions,
-    "symbol_name": lambda f: symbol((_expect(f.attribute("sym_name"), mlir.StringAttribute).text,)),
-    "constant_symbol": lambda f: symbol(_expect(f.attribute("value"), mlir.SymbolAttribute).names),
-    "mesh": _shardy("mesh", "#sdy.mesh"), "sharding": _shardy("sharding", "#sdy.sharding"),
-    "out_sharding": _shardy("out_sharding", "#sdy.sharding"),
-    "allowed_direction": _direction,
-    "type_of_each": lambda f: f.printer.text(f.operation.operands[0].type),
-    "first_operand_type": lambda f: f.printer.text(f.operation.operands[0].type),
-    "extracted_type": lambda f: f.printer.text(f.operation.operands[0].type),
-}
-_THERE: dict[str, Callable[[_OperationForm], bool]] = {
-    "operand": lambda f: bool(f.left), "_operands": lambda f: bool(f.left),
-    "attributes": lambda f: bool(f.rest()), "dot_batching": _has_batching,
-    "dot_precision": lambda f: "precision_config" in f.given or "algorithm" in f.given,
-    "untyped_constant": lambda f: not _is_typed_constant(f), "regions": lambda f: bool(f.regions),
-    "symbol_name": lambda f: "sym_name" in f.given, "constant_value": lambda f: True,
-}
-#: attributes that rules of other names say
-_SAID = {
-    "slice_ranges": ("start_indices", "limit_indices", "strides"),
-    "exponent_mantissa": ("exponent_bits", "mantissa_bits"),
-    "dot_contracting": ("dot_dimension_numbers",), "dot_precision": ("precision_config", "algorithm"),
-    "convolution_dimensions": ("dimension_numbers",),
-    "window": ("window_strides", "padding", "lhs_dilation", "rhs_dilation", "window_reversal"),
-    "constant_value": ("value",), "value_of_check": ("value",), "symbol_name": ("sym_name",),
-    "constant_symbol": ("value",),
-}
-
-
-@functools.cache
-def forms() -> dict[str, Part]:
-    """Operation to its form, from behind the name."""
-    found: dict[str, Part] = {}
-    for part, _ in grammar("stablehlo").rules["form"].alternatives:
-        if not isinstance(part, Sequence):
-            continue
-        first, *rest = part.parts
-        for token in first.options if isinstance(first, Choice) else (first,):
-            if isinstance(token, Token):
-                name = token_word(token.name)
-                found[FULL_NAMES.get(name, name)] = Sequence(tuple(rest))
-    return found
-
-
-@functools.cache
-def _rules_of(part: Part) -> frozenset[str]:
-    """Return the rules that a form names."""
-    match part:
-        case Reference(rule):
-            return frozenset((rule,))
-        case Sequence(parts) | Choice(parts):
-            return frozenset().union(*map(_rules_of, parts))
-        case Maybe(inner) | Repeated(inner):
-            return _rules_of(inner)
-    return frozenset()
-
-
 # Operations with more than a rule can say
 
 
@@ -576,7 +183,7 @@ def _said_in_words(printer: ShortPrinter, operation: Operation, *said: str) -> s
 def _module(printer: ShortPrinter, operation: Operation, indent: str, names: TakenNames, dialect: str) -> Work:
     name = operation.attribute("sym_name")
     if len(operation.regions) != 1 or len(operation.regions[0].blocks) != 1 or operation.operands or operation.results:
-        raise _NotShort
+        raise NotShort
     printer.out.append(spelled_name(operation.name, dialect) + (f" {symbol((name.text,))}" if isinstance(
         name, mlir.StringAttribute) else "") + _said_in_words(printer, operation, "sym_name") + " ")
     yield printer.braced(operation, operation.regions[0], indent, names)
@@ -586,7 +193,7 @@ def _function(printer: ShortPrinter, operation: Operation, indent: str, names: T
     name, visibility, type = [operation.attribute(n) for n in ("sym_name", "sym_visibility", "function_type")]
     if not isinstance(name, mlir.StringAttribute) or not isinstance(type, mlir.TypeAttribute) or not isinstance(
             type.type, mlir.FunctionType) or len(operation.regions) != 1:
-        raise _NotShort
+        raise NotShort
     blocks = operation.regions[0].blocks
     inner = names.inner()
     printer.name_region(operation, operation.regions[0], inner)
@@ -594,7 +201,7 @@ def _function(printer: ShortPrinter, operation: Operation, indent: str, names: T
     written = [printer.text(t) + d for t, d in zip(type.type.inputs, given, strict=True)]
     if blocks:
         if [a.type for a in blocks[0].arguments] != list(type.type.inputs):
-            raise _NotShort
+            raise NotShort
         written = [f"{printer.names[a]}: {w}{printer.place(a.location)}"
                    for a, w in zip(blocks[0].arguments, written, strict=True)]
     own = f"{visibility.text} " if isinstance(visibility, mlir.StringAttribute) else ""
@@ -621,19 +228,19 @@ def _dictionaries(printer: ShortPrinter, given: Any, count: int) -> list[str]:
     if given is None:
         return [""] * count
     if not isinstance(given, mlir.ArrayAttribute) or len(given.members) != count:
-        raise _NotShort
-    return [f" {printer.text(d)}" if _expect(d, mlir.DictionaryAttribute).entries else "" for d in given.members]
+        raise NotShort
+    return [f" {printer.text(d)}" if expect(d, mlir.DictionaryAttribute).entries else "" for d in given.members]
 
 
 def _while(printer: ShortPrinter, operation: Operation, indent: str, names: TakenNames, dialect: str) -> Work:
     if len(operation.regions) != 2 or any(len(r.blocks) != 1 for r in operation.regions) or [
             r.type for r in operation.results] != [o.type for o in operation.operands]:
-        raise _NotShort
+        raise NotShort
     # the names of the body's arguments stand in front of both regions, and each names its own alike
     inner = names.inner()
     printer.name_region(operation, operation.regions[1], inner)
     if any(len(r.blocks[0].arguments) != len(operation.operands) for r in operation.regions):
-        raise _NotShort
+        raise NotShort
     pairs = [f"{printer.names[a]} = {printer.names[o]}" for a, o in zip(
         operation.regions[1].blocks[0].arguments, operation.operands, strict=True)]
     types = ", ".join([printer.text(o.type) for o in operation.operands])
@@ -648,21 +255,21 @@ def _reduce(printer: ShortPrinter, operation: Operation, indent: str, names: Tak
     count, dimensions = len(operation.operands) // 2, operation.attribute("dimensions")
     if len(operation.operands) % 2 or not isinstance(dimensions, mlir.DenseArrayAttribute) \
             or len(operation.regions) != 1 or len(operation.regions[0].blocks) != 1:
-        raise _NotShort
+        raise NotShort
     block = operation.regions[0].blocks[0]
     operands = [printer.names[o] for o in operation.operands]
     pairs = ", ".join([f"({a} init: {b})" for a, b in zip(operands[:count], operands[count:], strict=True)])
     applied = _applied(operation, block)
     rest = {n: v for n, v in {**operation.properties, **operation.attributes}.items() if n != "dimensions"}
     printer.out.append(f"{operation.name}{pairs}{f' applies {applied}' if applied else ''} across dimensions = "
-                       f"{_numbers(dimensions)}{f' {printer.dictionary(rest)}' if rest else ''} : "
+                       f"{numbers_text(dimensions)}{f' {printer.dictionary(rest)}' if rest else ''} : "
                        f"{printer.text(type_of(operation))}")
     if applied:
         return
     inner = names.inner()
     printer.name_region(operation, operation.regions[0], inner)
     if len(block.arguments) != 2 * count:
-        raise _NotShort
+        raise NotShort
     given = [f"{printer.names[a]}: {printer.text(a.type)}{printer.place(a.location)}" for a in block.arguments]
     listed = "".join([f"({a}, {b}) " for a, b in zip(given[:count], given[count:], strict=True)])
     printer.out.append(f"\n{indent} reducer{listed} ")
@@ -684,14 +291,14 @@ def _applied(operation: Operation, block: Block) -> str:
 
 def _manual(printer: ShortPrinter, operation: Operation, indent: str, names: TakenNames, dialect: str) -> Work:
     if len(operation.regions) != 1 or len(operation.regions[0].blocks) != 1:
-        raise _NotShort
+        raise NotShort
     is_manual = operation.name == "sdy.manual_computation"
-    form = _OperationForm(printer, operation)
+    form = OperationForm(printer, operation)
     said = ["name", "in_shardings", "out_shardings", "manual_axes"]
-    head = "" if is_manual else f"<{quoted(_expect(form.attribute('name'), mlir.StringAttribute).text)}>"
-    shardings = "".join([f" {n}={_shardy(n, '#sdy.sharding_per_value<')(form)}"
+    head = "" if is_manual else f"<{quoted(expect(form.attribute('name'), mlir.StringAttribute).text)}>"
+    shardings = "".join([f" {n}={shardy_text(n, '#sdy.sharding_per_value<')(form)}"
                          for n in ("in_shardings", "out_shardings") if is_manual or n in form.given])
-    axes = " manual_axes=" + _shardy("manual_axes", "#sdy<manual_axes")(form)[:-1] if is_manual else ""
+    axes = " manual_axes=" + shardy_text("manual_axes", "#sdy<manual_axes")(form)[:-1] if is_manual else ""
     rest = {n: v for n, v in form.given.items() if n not in said}
     inner = names.inner()
     printer.name_region(operation, operation.regions[0], inner)
@@ -703,10 +310,10 @@ def _manual(printer: ShortPrinter, operation: Operation, indent: str, names: Tak
 
 
 def _scan(printer: ShortPrinter, operation: Operation, indent: str, names: TakenNames, dialect: str) -> Work:
-    form = _OperationForm(printer, operation)
-    carried: tuple[int, ...] = _expect(form.attribute("operandSegmentSizes"), mlir.DenseArrayAttribute).values
+    form = OperationForm(printer, operation)
+    carried: tuple[int, ...] = expect(form.attribute("operandSegmentSizes"), mlir.DenseArrayAttribute).values
     if len(carried) != 2 or sum(carried) != len(form.names) or len(operation.regions) != 1:
-        raise _NotShort
+        raise NotShort
     printer.out.append(f"{operation.name}({', '.join(form.names[:carried[0]])}) "
                        f"inits ({', '.join(form.names[carried[0]:])}) dimension={form.attribute('dimension').value} "
                        + _said_in_words(printer, operation, "dimension", "operandSegmentSizes", "resultSegmentSizes")
@@ -716,7 +323,7 @@ def _scan(printer: ShortPrinter, operation: Operation, indent: str, names: Taken
 
 
 def _no_form(printer: ShortPrinter, operation: Operation, indent: str, names: TakenNames, dialect: str) -> Work:
-    raise _NotShort
+    raise NotShort
     yield
 
 
