@@ -22,7 +22,8 @@ from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.ir.arrays import np
 from hlotool.ops import opcodes, with_flag
 
-_ELEMENTWISE = with_flag("elementwise") | opcodes(lambda flow: flow.forwards) | {"broadcast", "constant"}
+#: operations that compute each element of their operands' elements at the same place, or have no operand
+ELEMENTWISE = with_flag("elementwise") | opcodes(lambda flow: flow.forwards) | {"broadcast", "constant"}
 #: other directions of a comparison
 _DIRECTIONS, _EQUALITIES = ("LT", "LE", "GT", "GE"), ("EQ", "NE")
 #: ranges that are tried in place of one, and sizes of steps
@@ -75,7 +76,7 @@ class NumberRepairs:
         """Try other first indices of each device's part."""
         values = self.run.parts[key]
         held = tuple(int(v) for v in values)
-        if key[1].opcode not in _ELEMENTWISE or len(set(held)) < 2 or 1 in held:
+        if key[1].opcode not in ELEMENTWISE or len(set(held)) < 2 or 1 in held:
             return ""  # steps of one are numbers of devices
         for table in steps_along_axes(held, self.run.grid, self.sizes):
             if self.run.is_mended(values={key: [np.asarray(n, values[0].dtype) for n in table]}):
@@ -124,7 +125,7 @@ class NumberRepairs:
     def _is_number(self, key: Key) -> bool:
         """Return True if the results are right with the device's own number in place of a computed one."""
         instruction, values = key[1], self.run.parts[key]
-        if instruction.opcode not in _ELEMENTWISE or instruction.opcode == "constant" or instruction.shape.dims \
+        if instruction.opcode not in ELEMENTWISE or instruction.opcode == "constant" or instruction.shape.dims \
                 or not dtype_of_numpy(values[0].dtype).is_integral:
             return False
         numbers = [int(v) for v in values]
@@ -171,6 +172,6 @@ def _differences(held: Sequence[int], table: Sequence[int]) -> str:
 
 def constant_behind(instruction: HloInstruction) -> HloInstruction | None:
     """Return the constant of which a value is made without other operands; None where there is none."""
-    while instruction.opcode in _ELEMENTWISE and len(instruction.operands) == 1:
+    while instruction.opcode in ELEMENTWISE and len(instruction.operands) == 1:
         instruction = instruction.operands[0]
     return instruction if instruction.opcode == "constant" else None

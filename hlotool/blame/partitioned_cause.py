@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from hlotool.blame.codes import MODULES_PART
 from hlotool.blame.collective_repairs import COLLECTIVES, REDUCTIONS, CollectiveRepairs, reduced
 from hlotool.blame.finding_reports import IsolateReport, at_place, finding, isolation, nothing
-from hlotool.blame.number_repairs import NumberRepairs
+from hlotool.blame.number_repairs import ELEMENTWISE, NumberRepairs
 from hlotool.blame.parts_run import Key, PartsRun
 from hlotool.blame.places import InstructionPlace, no_place, result_maker
 from hlotool.blame.value_repairs import ValueRepairs, counterparts
@@ -29,13 +29,12 @@ from hlotool.execution import Program
 from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import Judgement
-from hlotool.ops import flow_of, is_a, opcodes, with_flag
+from hlotool.ops import flow_of, is_a
 from hlotool.process import work_time
 from hlotool.verdict import part_record
 
 #: elementwise instructions at most between right values and a guilty one
 _BETWEEN = 16
-_ELEMENTWISE = with_flag("elementwise") | opcodes(lambda flow: flow.forwards) | {"broadcast", "constant"}
 
 
 @dataclass
@@ -263,10 +262,10 @@ class _Search:
             if inner in seen or inner in self.right:
                 continue
             seen.add(inner)
-            if inner.opcode not in _ELEMENTWISE or inner in self.partners or len(seen) > _BETWEEN:
+            if inner.opcode not in ELEMENTWISE or inner in self.partners or len(seen) > _BETWEEN:
                 return len(instruction.operands) == 1 and self._is_partial((path, instruction.operands[0]), tiles)
             waiting += inner.operands
-        return not seen or instruction.opcode in _ELEMENTWISE
+        return not seen or instruction.opcode in ELEMENTWISE
 
     def _is_partial(self, key: Key, tiles: Sequence[Array]) -> bool:
         """Return True if a value that is reduced over the devices of some axis is that of tiles."""

@@ -21,7 +21,7 @@ from hlotool.fuzzing.test_program import Rows
 from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, dtype_of_numpy
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import is_nan
-from hlotool.ops import OPS, limits, opcodes, source_of, with_flag
+from hlotool.ops import OPS, flushed, opcodes, source_of, with_flag
 
 #: operations that fold in any order
 _FOLDING = with_flag("associative", "commutative")
@@ -103,21 +103,9 @@ def _has_nan(rows: Sequence[Sequence[Array]]) -> bool:
 
 
 def _has_subnormal(rows: Sequence[Sequence[Array]]) -> bool:
-    return any(bool(np.any(_is_subnormal(a) & (a != 0))) for row in rows for a in row if _is_wide(a))
+    return any(bool(((flushed(a, dtype_of_numpy(a.dtype)) == 0) & (a != 0)).any()) for row in rows for a in row)
 
 
 def normal_rows(rows: Rows) -> Rows:
     """Subnormal numbers of wide types as zeros of their sign."""
-    with np.errstate(all="ignore"):
-        return [[np.where(_is_subnormal(a), a * np.zeros((), a.dtype), a).astype(a.dtype) if _is_wide(a) else a
-                 for a in row] for row in rows]
-
-
-def _is_wide(array: Array) -> bool:
-    kind = dtype_of_numpy(array.dtype)
-    return kind.is_floating and kind.bits >= 16
-
-
-def _is_subnormal(array: Array) -> Array:
-    with np.errstate(all="ignore"):
-        return np.abs(array.astype(np.float64)) < limits(dtype_of_numpy(array.dtype))[2]
+    return [[flushed(a, dtype_of_numpy(a.dtype)) for a in row] for row in rows]

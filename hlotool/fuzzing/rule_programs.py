@@ -15,7 +15,7 @@ from hlotool.fuzzing.test_program import Rows, Subject
 from hlotool.fuzzing.type_values import operand_values
 from hlotool.ir import DTYPES
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import limits, literal_text
+from hlotool.ops import flushed, literal_text
 from hlotool.passes.read import parse
 from hlotool.passes.rewrite_rules import RewriteRule, names_in, pattern_text, rules, types_of
 from hlotool.passes.verify import verify
@@ -81,20 +81,11 @@ def _size(element_type: str, count: int, generator: np.random.Generator, dims: t
         made = [_wide(a, element_type) for a in _size(narrow, count, generator, dims)]
         return made
     kind = element_type if DTYPES[element_type].bits in (8, 16, 32) else "s8"
-    found = [_normal(a, kind) for a in operand_values(kind, count)[0]]
+    found = [flushed(a, DTYPES[kind]) for a in operand_values(kind, count)[0]]
     least = _MOST if dims is None else dims[0]
     size = min(least, found[0].size)
     chosen = np.sort(generator.choice(found[0].size, size, replace=False)) if found[0].size > size else slice(None)
     return [np.ascontiguousarray(a[chosen]) for a in found]
-
-
-def _normal(array: Array, element_type: str) -> Array:
-    """Subnormal numbers of wide types as zeros: processors may flush them, so they tell nothing."""
-    if DTYPES[element_type].bits < 16 or not DTYPES[element_type].is_floating:
-        return array
-    with np.errstate(all="ignore"):
-        is_small = np.abs(array.astype(np.float64)) < limits(DTYPES[element_type])[2]
-        return np.where(is_small, array * np.zeros((), array.dtype), array).astype(array.dtype)
 
 
 def _wide(array: Array, element_type: str) -> Array:

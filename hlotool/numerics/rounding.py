@@ -67,6 +67,7 @@ from hlotool.ops import (
     called_routine,
     error_sizes,
     flow_of,
+    flushed,
     freedom_of,
 )
 
@@ -611,13 +612,8 @@ class RandomRounding:
         return tuple(self._flushed(v, s.dtype) if is_real(s) else v for v, s in zip(values, shapes, strict=True))
 
     def _flushed(self, array: Array, kind: DType) -> Array:
-        if not self._flushes or kind.is_complex or kind.bits < 16:
-            return array
-        tiny = 2.0 ** least_exponent(kind)
-        with np.errstate(all="ignore"):
-            small = np.abs(array.astype(np.float64)) < tiny
-            # A zero keeps the sign, as processors have it: what divides by it is infinite with that sign.
-            return np.where(small, array * np.zeros((), array.dtype), array) if small.any() else array
+        # A zero keeps the sign, as processors have it: what divides by it is infinite with that sign.
+        return flushed(array, kind) if self._flushes else array
 
 
 def _each_leaf(shape: Shape, value: Any, change: Callable[[Any, Shape], Any]) -> Any:

@@ -36,7 +36,8 @@ import hlotool.ops.foreign
 from hlotool.ops.approximate_top_k import elements_left
 from hlotool.ops.asynchronous import ASYNC_STEPS, STARTABLE
 from hlotool.ops.foreign import has_foreign, is_any_foreign
-from hlotool.ops.boundaries import int_limits, limits, scatter_window, specials, turning_points
+from hlotool.ops.boundaries import flushed, int_limits, limits, scatter_window, specials, turning_points
+from hlotool.ops.dimension_parts import common_parts, places_of_parts
 from hlotool.ops.random_programs import Draw, Drawn, Undrawable, draw_ordered, draw_program, literal_text
 from hlotool.ops.numbers import from_bits
 from hlotool.ops.values import EvaluationError, is_elementwise
@@ -67,11 +68,11 @@ __all__ = [
     "REAL", "STARTABLE", "TARGETS", "Applied", "AsyncStep", "Attribute", "Calls", "ConstraintError", "Cost",
     "Curve", "Draw", "Drawn", "Effect", "Effects", "Elements", "EvaluationError", "Finite", "Flow", "Freedom",
     "GroupMode", "LapackError", "LapackRoutine", "Leading", "Op", "Place", "Sign", "Undrawable", "acts",
-    "bits_term", "called_routine", "checked_by", "circle_of", "comparison_type", "device_group_sizes",
-    "device_groups", "device_pairs", "draw_ordered", "draw_program", "elements_left", "error_sizes", "flow_of",
-    "flow_of_opcode", "freedom_of", "from_bits", "gives_to_host", "group_mode_of", "has_effect", "has_foreign",
-    "int_limits", "is_a", "is_any_foreign", "is_elementwise", "is_tied", "lapack_config", "lapack_targets",
-    "limits", "literal_text", "opcodes", "operand_for", "over_blocks", "pairs_of", "real_facts", "require",
-    "rounded_once", "scatter_window", "sort_of", "source_of", "specials", "traffic", "turning_points",
-    "value_of", "with_flag", "with_freedom",
+    "bits_term", "called_routine", "checked_by", "circle_of", "common_parts", "comparison_type",
+    "device_group_sizes", "device_groups", "device_pairs", "draw_ordered", "draw_program", "elements_left",
+    "error_sizes", "flow_of", "flow_of_opcode", "flushed", "freedom_of", "from_bits", "gives_to_host",
+    "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign", "is_elementwise",
+    "is_tied", "lapack_config", "lapack_targets", "limits", "literal_text", "opcodes", "operand_for",
+    "over_blocks", "pairs_of", "places_of_parts", "real_facts", "require", "rounded_once", "scatter_window",
+    "sort_of", "source_of", "specials", "traffic", "turning_points", "value_of", "with_flag", "with_freedom",
 ]

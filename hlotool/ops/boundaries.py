@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hlotool.ir import DTYPES, DType, HloInstruction
-from hlotool.ir.arrays import np
+from hlotool.ir.arrays import Array, np
 
 Boundaries = Mapping[int, Sequence[float]]
 
@@ -144,6 +144,18 @@ def int_limits(kind: DType) -> tuple[int, int]:
     """The least and the greatest integer of a type."""
     top = 1 << (kind.bits - kind.is_signed)
     return (-top if kind.is_signed else 0), top - 1
+
+
+def flushed(array: Array, kind: DType) -> Array:
+    """Return an array with zeros of their sign for subnormal numbers of floats of 16 bits and more.
+
+    Processors may read and give them so.
+    """
+    if not kind.is_floating or kind.bits < 16:
+        return array
+    with np.errstate(all="ignore"):
+        is_small = np.abs(array.astype(np.float64)) < limits(kind)[2]
+        return np.where(is_small, array * np.zeros((), array.dtype), array) if is_small.any() else array
 
 
 @functools.cache

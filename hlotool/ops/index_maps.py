@@ -9,12 +9,12 @@ Operation Semantics, by operation.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any, NamedTuple, TypeAlias
 
 from hlotool.ir import lazy_dataclass
+from hlotool.ops.dimension_parts import common_parts, places_of_parts
 
 #: a condition on whole numbers, as a term; "true" and "false" are known
 Condition: TypeAlias = str
@@ -247,33 +247,19 @@ def _atoms(source: Places, target: Places) -> _Atoms | None:
     """Return the sizes of which the dimensions of both shapes are products, in order; None: there are none."""
     numbers = [[n.value for n in dims] for dims in (source, target)]
     if all(v is not None and v > 0 for row in numbers for v in row):
-        return factors_of_numbers(*([v or 0 for v in row] for row in numbers))
+        return _atoms_of_numbers(*([v or 0 for v in row] for row in numbers))
     sides = tuple(tuple(n.parts for n in dims) for dims in (source, target))
     flat = [[p for parts in side for p in parts] for side in sides]
     return (sides[0], sides[1]) if flat[0] == flat[1] else None
 
 
-def factors_of_numbers(source: Sequence[int], target: Sequence[int]) -> _Atoms | None:
-    """Return the sizes of which the dimensions of both shapes are products, in order; None: there are none."""
-    ends = []
-    for row in (source, target):
-        done, own = 1, []
-        for size in row:
-            done *= size
-            own.append(done)
-        ends.append(own)
-    cuts, last = sorted({e for own in ends for e in own} | {1}), 1
-    if any(b % a for a, b in itertools.pairwise(cuts)) or (ends[0] or [1])[-1] != (ends[1] or [1])[-1]:
+def _atoms_of_numbers(source: Sequence[int], target: Sequence[int]) -> _Atoms | None:
+    parts = common_parts(source, target)
+    if parts is None:
         return None
-    found: list[tuple[Places, ...]] = []
-    for own in ends:
-        sides, last = [], 1
-        for end in own:
-            within = [c for c in cuts if last <= c <= end]
-            sides.append(tuple(whole(b // a) for a, b in itertools.pairwise(within)))
-            last = end
-        found.append(tuple(sides))
-    return found[0], found[1]
+    own, others = (tuple(tuple(whole(parts[p]) for p in places) for places in places_of_parts(parts, dims))
+                   for dims in (source, target))
+    return own, others
 
 
 def split_index(index: WholeNumber, sizes: Places) -> Places:

@@ -24,6 +24,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from hlotool.ir import DTYPES, DType, dtype_of_numpy, lazy_dataclass
 from hlotool.ir.arrays import Array, np
+from hlotool.ops.boundaries import int_limits
 from hlotool.ops.table import OPS
 
 Dims: TypeAlias = tuple[int, ...]
@@ -302,18 +303,13 @@ def ordinary(generator: np.random.Generator, kind: DType, dims: Dims) -> Array:
     if kind.family == "pred":
         return np.asarray(generator.integers(0, 2, dims)).astype(np.bool_)
     if kind.is_integral:
-        low, high = integer_range(kind)
+        low, high = int_limits(kind)
         return np.asarray(generator.integers(max(low, -9), min(high, 9), dims, endpoint=True)).astype(kind.numpy)
     drawn = generator.normal(size=dims) * 2.0 ** generator.integers(-2, 3, dims)
     if kind.is_complex:
         return np.asarray(drawn + 1j * generator.normal(size=dims)).astype(kind.numpy)
     # The type without a sign has powers of two only.
     return np.asarray(np.abs(drawn) if kind.specials == "no sign" else drawn).astype(kind.numpy)
-
-
-def integer_range(kind: DType) -> tuple[int, int]:
-    """The least and greatest integer of a type."""
-    return (-(1 << (kind.bits - 1)), (1 << (kind.bits - 1)) - 1) if kind.is_signed else (0, (1 << kind.bits) - 1)
 
 
 @functools.cache
@@ -336,7 +332,7 @@ def special(kind: DType) -> dict[str, Array]:
 
 def special_integers(kind: DType) -> Array:
     """Ends of the range, numbers about zero, and about the width, which shifts look at."""
-    low, high = integer_range(kind)
+    low, high = int_limits(kind)
     wanted = [low, low + 1, -1, 0, 1, 2, high - 1, high, kind.bits - 1, kind.bits, kind.bits + 1]
     fitting = sorted({v for v in wanted if low <= v <= high})
     return np.array(fitting, np.int64 if kind.is_signed else np.uint64).astype(kind.numpy)

@@ -10,6 +10,7 @@ from typing import Any
 from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import index_maps
+from hlotool.ops.dimension_parts import common_parts, places_of_parts
 from hlotool.ops.index_maps import IndexMap, Sized, whole
 from hlotool.ops.relation_values import array_of, in_order, on_whole_arrays, one_view, split_read, spread_to
 from hlotool.ops.relations import NotCarried, Pieces, Read, Relations, Rows, TermPiece, TermView, Value
@@ -88,21 +89,19 @@ def reshaped(relations: Relations, value: TermView | Pieces, target: Sequence[in
     """Return an array with the elements of another one, in row-major order."""
     if value.dims == tuple(target):
         return value
-    sizes = index_maps.factors_of_numbers(value.dims, target) if 0 not in target else None
-    if sizes is None:
+    parts = common_parts(value.dims, target) if 0 not in target else None
+    if parts is None:
         raise NotCarried("the dimensions of both shapes are no products of the same sizes")
-    own, others = ([[n.value or 1 for n in row] for row in side] for side in sizes)
-    atoms = [n for row in own for n in row]
-    matrix, at = [], 0
+    own, others = (places_of_parts(parts, dims) for dims in (value.dims, target))
+    matrix = []
     for row in own:
-        strides = [math.prod(row[p + 1:]) for p in range(len(row))]
-        matrix.append((*(0,) * at, *strides, *(0,) * (len(atoms) - at - len(row))))
-        at += len(row)
-    split = relations.moved(value, matrix, np.zeros((1, len(value.dims)), np.int64), atoms)
+        strides = {p: math.prod(parts[p + 1:row[-1] + 1]) for p in row}
+        matrix.append(tuple(strides.get(p, 0) for p in range(len(parts))))
+    split = relations.moved(value, matrix, np.zeros((1, len(value.dims)), np.int64), parts)
     if all(len(row) <= 1 for row in others):
         units = [tuple(int(row != [] and d == k) for d, row in enumerate(others))
                  for k in (d for d, row in enumerate(others) if row)]
-        return relations.moved(split, units, np.zeros((1, len(atoms)), np.int64), target)
+        return relations.moved(split, units, np.zeros((1, len(parts)), np.int64), target)
     return _joined(relations, one_view(split), others, target)
 
 

@@ -34,7 +34,7 @@ from hlotool.execution import OutOfTime, Program
 from hlotool.ir import DType, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import is_nan, terms_of_product
-from hlotool.ops import OPS, Elements, Finite, flow_of, from_bits, int_limits, limits, specials
+from hlotool.ops import OPS, Elements, Finite, flow_of, flushed, from_bits, int_limits, limits, specials
 from hlotool.passes.verify import require_parts
 from hlotool.process import work_time
 from hlotool.verdict.boundary_arguments import Wishes, constants_of
@@ -238,9 +238,9 @@ class ArgumentSearch:
         with np.errstate(all="ignore"):
             if dtype.is_floating:
                 if kind == "bits" or (kind == "wide" and dtype.bits <= 8):
-                    return _normal(_any_bits(leaf.shape.dims, dtype, generator, self._reads_bits), dtype)
+                    return flushed(_any_bits(leaf.shape.dims, dtype, generator, self._reads_bits), dtype)
                 made = np.asarray(self._floats(leaf, kind, generator, turn)).astype(dtype.numpy)
-                return _with_payloads(_normal(made, dtype), dtype, generator, self._reads_bits)
+                return _with_payloads(flushed(made, dtype), dtype, generator, self._reads_bits)
             return self._integers(leaf, kind, generator, turn)
 
     def _floats(self, leaf: _Leaf, kind: str, generator: np.random.Generator, turn: int | None) -> Array:
@@ -354,14 +354,6 @@ class ArgumentSearch:
             if domains <= leaf.domains | {Finite.ALL}:
                 leaf.scale = max(leaf.scale * 0.25, _LEAST_SCALE)
             leaf.domains |= domains - {Finite.ALL}
-
-
-def _normal(array: Array, dtype: Any) -> Array:
-    """Subnormal numbers as zeros: processors may flush them, so they tell nothing."""
-    if dtype.bits < 16:
-        return array
-    with np.errstate(all="ignore"):  # a zero keeps its sign
-        return np.where(np.abs(array.astype(np.float64)) < limits(dtype)[2], array * np.zeros((), array.dtype), array)
 
 
 def _any_bits(dims: Sequence[int], dtype: DType, generator: np.random.Generator, has_signs: bool = True) -> Array:

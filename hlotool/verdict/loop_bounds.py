@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlotool.ir import HloInstruction
-from hlotool.ops import Elements, flow_of, int_limits, source_of
+from hlotool.ops import flow_of, int_limits, source_of
+from hlotool.passes.trip_counts import place_read
 from hlotool.verdict.boundary_arguments import constant_of
 
 #: instructions that a bound is followed through; types with fewer bits bound by themselves
@@ -23,12 +24,12 @@ def most_rounds(loop: HloInstruction) -> int | None:
     if test.opcode != "compare" or {body.opcode, start.opcode} != {"tuple"}:
         return None
     counter, limit = test.operands
-    place = _place(counter)
+    place = place_read(counter)
     if test.attributes.get("direction") not in ("LT", "LE") or place is None or not counter.shape.dtype.is_integral:
         return None
     step, first = _step(body.operands[place], place), _constant(start.operands[place])
-    kept = _place(limit)
-    if kept is not None and _place(body.operands[kept]) != kept:
+    kept = place_read(limit)
+    if kept is not None and place_read(body.operands[kept]) != kept:
         return None
     most = _upper(start.operands[kept] if kept is not None else limit, start.operands, body.operands)
     if step is None or first is None or most is None or most + step > int_limits(counter.shape.dtype)[1] + 1:
@@ -42,15 +43,9 @@ def _constant(at: HloInstruction) -> float | None:
     return constant_of(source) if source.opcode == "constant" else None
 
 
-def _place(instruction: HloInstruction) -> int | None:
-    """The place of a loop's state that an instruction reads."""
-    is_read = flow_of(instruction).elements is Elements.UNPACKED and instruction.operands[0].opcode == "parameter"
-    return int(instruction.attributes["index"]) if is_read else None
-
-
 def _step(update: HloInstruction, place: int) -> int | None:
     """Return the constant added to a counter in a round, if it is positive; else None."""
-    if update.opcode != "add" or place not in map(_place, update.operands):
+    if update.opcode != "add" or place not in map(place_read, update.operands):
         return None
     found = next((c for o in update.operands if (c := _constant(o)) is not None), None)
     return int(found) if found is not None and found > 0 else None
@@ -63,8 +58,8 @@ def _upper(at: HloInstruction, start: Sequence[HloInstruction], body: Sequence[H
         return None
     if (known := _constant(at)) is not None:
         return known
-    place = _place(at)
-    if place is not None and place < len(body) and _place(body[place]) == place:
+    place = place_read(at)
+    if place is not None and place < len(body) and place_read(body[place]) == place:
         return _upper(start[place], (), (), depth + 1)  # outside of the loop
     bounds = [_upper(o, start, body, depth + 1) for o in at.operands if o.shape.is_array]
     some = [b for b in bounds if b is not None]

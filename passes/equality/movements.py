@@ -14,6 +14,7 @@ import math
 from collections.abc import Hashable
 
 from hlotool.ir import HloInstruction, Layout, Shape
+from hlotool.ops import common_parts, places_of_parts
 
 #: sizes of dimensions, and the order in which they come after a transpose
 Movement = tuple[tuple[int, ...], tuple[int, ...]]
@@ -74,7 +75,7 @@ def transposed_parts(source: Shape, target: Shape) -> Movement | None:
         return None
     places = []
     for order, stored in sides:
-        cut = dict(zip(order, split(parts, stored), strict=True))
+        cut = dict(zip(order, places_of_parts(parts, stored), strict=True))
         places.append([part for d in range(len(order)) for part in cut[d]])
     return merged(tuple(parts[p] for p in places[0]), tuple(places[0].index(p) for p in places[1]))
 
@@ -98,33 +99,3 @@ def merged(sizes: tuple[int, ...], order: tuple[int, ...]) -> Movement:
     by_source = sorted(runs)
     return (tuple(math.prod(sizes[d] for d in run) for run in by_source),
             tuple(by_source.index(run) for run in runs))
-
-
-def common_parts(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the sizes of the parts of which the dimensions of both shapes are products; None: there are none."""
-    cuts = set()
-    for dims in (left, right):
-        done = 1
-        for size in dims:
-            done *= size
-            cuts.add(done)
-    parts, last = [], 1
-    for cut in sorted(cuts):
-        if cut % last:
-            return None
-        parts.append(cut // last)
-        last = cut
-    return tuple(p for p in parts if p != 1)
-
-
-def split(parts: tuple[int, ...], dims: tuple[int, ...]) -> list[list[int]]:
-    """Return the places of each dimension's parts."""
-    found, at = [], 0
-    for size in dims:
-        own, done = [], 1
-        while done < size:
-            done *= parts[at]
-            own.append(at)
-            at += 1
-        found.append(own)
-    return found

@@ -17,8 +17,8 @@ from typing import TypeAlias
 
 from hlotool.ir import ConvolutionDimensions, Padding, PaddingDimension, Shape, SliceDimension
 from hlotool.ir.arrays import np
-from hlotool.ops import OPS, Op
-from hlotool.passes.equality.movements import common_parts, inverse, split
+from hlotool.ops import OPS, Op, common_parts, places_of_parts
+from hlotool.passes.equality.movements import inverse
 from hlotool.passes.equality.numbering import Node, Numbering, NumberingRule
 
 _Apply: TypeAlias = Callable[[Numbering, Node], "Node | int | None"]
@@ -378,8 +378,8 @@ def _fold_of_reshape(form: Numbering, node: Node, moved: Node) -> int | None:
     parts = common_parts(source.dims, whole.dims) if source is not None and whole is not None and source.size else None
     if source is None or whole is None or parts is None:
         return None
-    folded = {p for d, own in enumerate(split(parts, whole.dims)) for p in own if d in _dims(node)}
-    of_source = split(parts, source.dims)
+    folded = {p for d, own in enumerate(places_of_parts(parts, whole.dims)) for p in own if d in _dims(node)}
+    of_source = places_of_parts(parts, source.dims)
     if any(0 < len(folded.intersection(own)) < len(own) for own in of_source):
         return None
     dimensions = tuple(d for d, own in enumerate(of_source) if own and folded.issuperset(own))

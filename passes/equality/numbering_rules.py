@@ -22,8 +22,8 @@ from typing import TypeAlias
 
 from hlotool.ir import DType, HloModule, Padding, Shape, SliceDimension
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import MIRRORED, OPS, Op
-from hlotool.passes.equality.movements import common_parts, merged, split
+from hlotool.ops import MIRRORED, OPS, Op, common_parts, places_of_parts
+from hlotool.passes.equality.movements import merged
 from hlotool.passes.equality.numbering import Node, NotComparable, Numbering, NumberingRule
 from hlotool.passes.equality.structure import Aspects, module_attributes
 
@@ -149,7 +149,7 @@ def transpose_of_transpose(form: Numbering, node: Node) -> int | None:
     if parts is None:
         return None
     # Both transposes on the common parts: those of the inner result, and those of the outer operand.
-    of_middle, of_source = split(parts, middle), split(parts, source.dims)
+    of_middle, of_source = places_of_parts(parts, middle), places_of_parts(parts, source.dims)
     stored = [part for d in range(shape.rank) for part in of_middle[before.index(d)]]
     place = {part: n for n, part in enumerate(stored)}
     laid = Shape(shape.element_type, tuple(parts[p] for p in stored))
@@ -184,7 +184,7 @@ def transpose_of_broadcast(form: Numbering, node: Node) -> int | None:
     parts = common_parts(cast.shapes[0].dims, source.dims)
     if parts is None:
         return None
-    of_cast, of_source = split(parts, cast.shapes[0].dims), split(parts, source.dims)
+    of_cast, of_source = places_of_parts(parts, cast.shapes[0].dims), places_of_parts(parts, source.dims)
     kept = [part for d in _dims(cast) for part in of_cast[d]]
     after = [part for d in _dims(node) for part in of_source[d]]
     wanted = [part for part in after if part in set(kept)]

@@ -147,6 +147,19 @@ class Call:
         return self.add("reduce", [value, start], value.shape.with_dims(dims[:axis] + dims[axis + 1:]),
                         dimensions=(axis,), to_apply=self.edit.module.binary(opcode, kind))
 
+    def folded_and_spread(self, value: HloInstruction, axis: int, opcode: str) -> HloInstruction:
+        """Return the sum or largest element along a dimension, in place of each element of it."""
+        return self.spread(self.folded(value, axis, opcode), value.shape,
+                           [d for d in range(value.shape.rank) if d != axis])
+
+    def softmax(self, value: HloInstruction, axis: int) -> tuple[HloInstruction, HloInstruction, HloInstruction]:
+        """Return the softmax along a dimension, the largest elements, and the sums of the powers of e."""
+        rest = [d for d in range(value.shape.rank) if d != axis]
+        most = self.folded(value, axis, "maximum")
+        powers = self.add("exponential", [self.add("subtract", [value, self.spread(most, value.shape, rest)])])
+        total = self.folded(powers, axis, "add")
+        return self.add("divide", [powers, self.spread(total, powers.shape, rest)]), most, total
+
     def scaled(self, value: HloInstruction, factor: float | complex) -> HloInstruction:
         """The value times a number."""
         if factor == 1:

@@ -52,10 +52,7 @@ def forward(call: Call) -> tuple[HloInstruction, ...]:
         query, key = (call.add("iota", [], scores.shape.with_element_type("s32"), iota_dimension=d) for d in (2, 3))
         seen = call.add("compare", [key, query], PRED.with_dims(scores.shape.dims), direction="LE")
         scores = call.add("select", [seen, scores, call.splat(float("-inf"), scores.shape)])
-    most = call.folded(scores, scores.shape.rank - 1, "maximum")
-    powers = call.add("exponential", [call.add("subtract", [scores, call.spread(most, scores.shape, (0, 1, 2))])])
-    total = call.folded(powers, powers.shape.rank - 1, "add")
-    share = call.add("divide", [powers, call.spread(total, powers.shape, (0, 1, 2))])
+    share, most, total = call.softmax(scores, scores.shape.rank - 1)
     out, *others = call.results
     value = _dot(call, share, v, config, "bmm2_dot_dimension_numbers")
     call.expect(value.shape.dims == out.dims, f"its value is {value.shape.text(False)}, its result {out.text(False)}")

@@ -16,7 +16,7 @@ from __future__ import annotations
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.passes.lift.library_calls import Call, Proof, gelu_erf, gelu_tanh, on_target, wide_type
 from hlotool.passes.lift.lift_library_calls import lift_targets
-from hlotool.passes.lift.lift_library_other import folded, operands_as_they_are, softmax_along
+from hlotool.passes.lift.lift_library_other import operands_as_they_are
 
 
 def lift_library_neuron(module: HloModule) -> HloModule:
@@ -71,7 +71,7 @@ def gelu_gradient(call: Call) -> HloInstruction:
     "AwsNeuronSoftmax", "exp(x - x.max(0)) / exp(x - x.max(0)).sum(0)", rest=', backend_config="0"'))
 def softmax(call: Call) -> HloInstruction:
     """e to the elements less the largest one, divided by their sum, along one dimension."""
-    return _wide(call, softmax_along(call, _operand(call), _dimension(call)))
+    return _wide(call, call.softmax(_operand(call), _dimension(call))[0])
 
 
 @on_target("AwsNeuronSoftmaxBackward", proof=_proof(
@@ -80,7 +80,7 @@ def softmax_gradient(call: Call) -> HloInstruction:
     """The result times what the gradient is above its mean, weighted by the result, along one dimension."""
     call.expect(len(call.operands) == 2, f"it has {len(call.operands)} operands")
     gradient, result = (call.cast(o, wide_type(o.shape)) for o in call.operands)
-    mean = folded(call, call.add("multiply", [gradient, result]), _dimension(call), "add")
+    mean = call.folded_and_spread(call.add("multiply", [gradient, result]), _dimension(call), "add")
     return _wide(call, call.add("multiply", [result, call.add("subtract", [gradient, mean])]))
 
 
@@ -94,7 +94,7 @@ def rms_norm(call: Call) -> HloInstruction:
     axis = _dimension(call)
     call.expect(axis == x.shape.rank - 1 and weight.shape.dims == x.shape.dims[axis:],
                 f"it works along dimension {axis} of {x.shape.text(False)}, its weights are {weight.shape.text(False)}")
-    square = call.scaled(folded(call, call.add("multiply", [x, x]), axis, "add"), 1 / x.shape.dims[axis])
+    square = call.scaled(call.folded_and_spread(call.add("multiply", [x, x]), axis, "add"), 1 / x.shape.dims[axis])
     least = call.spread(call.cast(epsilon, x.shape.element_type), x.shape, ())
     scale = call.add("rsqrt", [call.add("add", [square, least])])
     wide = call.spread(call.cast(weight, x.shape.element_type), x.shape, (axis,))

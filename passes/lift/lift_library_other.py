@@ -99,19 +99,7 @@ def softmax(call: Call) -> HloInstruction:
     axis += shape.rank if axis < 0 else 0
     call.expect(0 <= axis < shape.rank, f"its axis is {axis}")
     wide = call.cast(operand, wide_type(operand.shape))
-    return call.cast(softmax_along(call, wide, axis), shape.element_type)
-
-
-def softmax_along(call: Call, value: HloInstruction, axis: int) -> HloInstruction:
-    """Return the softmax of a value along one dimension."""
-    centred = call.add("subtract", [value, folded(call, value, axis, "maximum")])
-    powers = call.add("exponential", [centred])
-    return call.add("divide", [powers, folded(call, powers, axis, "add")])
-
-
-def folded(call: Call, value: HloInstruction, axis: int, opcode: str) -> HloInstruction:
-    """Return the sum or largest element along one dimension, in its place again."""
-    return call.spread(call.folded(value, axis, opcode), value.shape, [d for d in range(value.shape.rank) if d != axis])
+    return call.cast(call.softmax(wide, axis)[0], shape.element_type)
 
 
 @on_target("__onednn$layernorm")
@@ -125,9 +113,9 @@ def layer_norm(call: Call) -> HloInstruction:
     call.expect("epsilon_typecast" in config, "its configuration has no epsilon")
     axis, count = shape.rank - 1, shape.dims[-1]
     wide = call.cast(call.operands[0], wide_type(call.operands[0].shape))
-    centred = call.add("subtract", [wide, call.scaled(folded(call, wide, axis, "add"), 1 / count)])
+    centred = call.add("subtract", [wide, call.scaled(call.folded_and_spread(wide, axis, "add"), 1 / count)])
     square = call.add("multiply", [centred, centred])
-    variance = call.scaled(folded(call, square, axis, "add"), 1 / count)
+    variance = call.scaled(call.folded_and_spread(square, axis, "add"), 1 / count)
     epsilon = call.splat(float_of(int(config["epsilon_typecast"])), variance.shape)
     shifted = call.add("add", [variance, epsilon])
     value = call.add("multiply", [centred, call.add("rsqrt", [shifted])])
