@@ -15,6 +15,7 @@ from typing import Any
 from hlotool.ir import BackendConfig, HloComputation, HloInstruction, lazy_dataclass
 from hlotool.ir.arrays import np
 from hlotool.ops import MIRRORED, OPS, flow_of, source_of
+from hlotool.passes.loop_states import place_read
 
 #: iterations and instructions that are evaluated at most
 _MOST_ITERATIONS, _MOST_EVALUATIONS = 1 << 14, 1 << 16
@@ -240,14 +241,6 @@ def _resolved(instruction: HloInstruction, frame: _Frame) -> tuple[HloInstructio
 def _taken(value: HloInstruction, member: HloInstruction) -> HloInstruction:
     """Return the member of a value directly, where it was reached through calls and copies."""
     return HloInstruction(member.name, "get-tuple-element", member.shape, (value,), member.attributes)
-
-
-def place_read(instruction: HloInstruction) -> int | None:
-    """Return the place of the loop's state that an instruction reads."""
-    if instruction.opcode == "get-tuple-element" and instruction.operands[0].opcode == "parameter":
-        place: int = instruction.attributes["index"]
-        return place
-    return None
 
 
 def _member(root: HloInstruction, place: int) -> tuple[HloInstruction, _Frame]:

@@ -21,7 +21,7 @@ from hlotool.blame.nonfinite import Maker, NonFinite
 from hlotool.blame.number_text import extremes, number, place_in
 from hlotool.blame.places import InstructionPlace, PlaceRecord, no_place
 from hlotool.blame.wrong_instruction import Blame
-from hlotool.diagnostics import Diagnostic, Note, Severity, find_code
+from hlotool.diagnostics import Diagnostic, Note, Severity, find_code, first_few
 from hlotool.execution import leaves
 from hlotool.numerics import Kind
 from hlotool.verdict import PartRecord
@@ -182,11 +182,11 @@ def blame_diagnostic(blame: Blame) -> Diagnostic:
     for name, holds in _operands_at(blame):
         notes.append(Note(f"{name}: {holds}"))
     if not alone:
-        names = ", ".join(i.name for i in blame.together[:8]) + (", ..." if len(blame.together) > 8 else "")
+        names = first_few((i.name for i in blame.together), 8)
         notes.append(Note(f"it takes {names} as well: fed with what the reference makes of those it is right, so the "
                           "compiler folds or fuses them"))
     if blame.untold:
-        names = ", ".join(i.name for i in blame.untold[:8]) + (", ..." if len(blame.untold) > 8 else "")
+        names = first_few((i.name for i in blame.untold), 8)
         notes.append(Note(f"no values are known of {names}: it may be one of those"))
     what = "is not finite where it should be, or finite where it should not" \
         if judgement.kind is Kind.NON_FINITE else "is wrong"
@@ -223,7 +223,7 @@ def pair_diagnostic(pair: PairBlame) -> Diagnostic:
 
 
 def _listed(places: Sequence[InstructionPlace]) -> str:
-    return ", ".join(p.instruction.name for p in places[:_SHOWN]) + (", ..." if len(places) > _SHOWN else "")
+    return first_few((p.instruction.name for p in places), _SHOWN)
 
 
 def pair_record(left: str, right: str, pair: PairBlame | None, inputs: str | None = None) -> IsolateReport:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from hlotool.cli.console import report
 from hlotool.cli.inputs import load
 from hlotool.cli.report_format import add_format, print_json
-from hlotool.diagnostics import Diagnostic, HloError, Note
+from hlotool.diagnostics import Diagnostic, HloError, Note, first_few
 from hlotool.ir import Source
 from hlotool.text.input_files import bytes_of, read_stream, uncompressed
 
@@ -138,8 +138,7 @@ def _missing(stuck: StuckCollective, place: StuckInstruction | None) -> tuple[in
 def _sentences(stuck: StuckCollective, places: list[StuckInstruction]) -> Iterator[str]:
     from hlotool.execution import numbered
 
-    lines = ", ".join(map(str, stuck.lines[:_MOST])) + (", ..." if len(stuck.lines) > _MOST else "")
-    yield f"the log has it as \"{stuck.name}\" (line {lines})"
+    yield f"the log has it as \"{stuck.name}\" (line {first_few(map(str, stuck.lines), _MOST)})"
     if stuck.here:
         yield f"{numbered(sorted(stuck.here))} wait"
     for place in places[:1]:

@@ -156,6 +156,7 @@ def _on_executors(run: Callable[[argparse.Namespace], int]) -> Callable[[argpars
 
 def _telling_of_links(run: Callable[[argparse.Namespace], int], program: str) -> Callable[[argparse.Namespace], int]:
     """A command that tells which links it found in folders and passed over."""
+    from hlotool.diagnostics import first_few
     from hlotool.diagnostics.render import counted
     from hlotool.text.folder_files import passed_over
 
@@ -164,8 +165,8 @@ def _telling_of_links(run: Callable[[argparse.Namespace], int], program: str) ->
             return run(args)
         finally:
             if links := passed_over():
-                shown = ", ".join(links[:_MOST_LINKS]) + (" ..." if len(links) > _MOST_LINKS else "")
-                complain(f"{program}: passed over {counted(len(links), 'link')} found in folders: {shown}")
+                complain(f"{program}: passed over {counted(len(links), 'link')} found in folders: "
+                         f"{first_few(links, _MOST_LINKS)}")
 
     return telling
 

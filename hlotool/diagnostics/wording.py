@@ -1,8 +1,10 @@
-"""Wording of messages: number and verb of "1 dimension is given", and why a file cannot be read."""
+"""Wording of messages: number and verb of "1 dimension is given", lists in words, and why a file cannot be read."""
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterable, Sequence
 
 from hlotool.ir import deferred
 
@@ -48,3 +50,22 @@ def reason_of(error: BaseException) -> str:
     ('No such file or directory', 'MemoryError')
     """
     return str(getattr(error, "strerror", None) or str(error) or type(error).__name__)
+
+
+def in_words(words: Sequence[str], last: str = "or") -> str:
+    """Return at least one word as a list in words.
+
+    >>> in_words(["f16", "f32", "f64"])
+    'f16, f32 or f64'
+    """
+    return f"{', '.join(words[:-1])} {last} {words[-1]}" if len(words) > 1 else words[0]
+
+
+def first_few(words: Iterable[str], most: int) -> str:
+    """Return the first words, with dots for the rest.
+
+    >>> first_few(["x", "y", "z"], 2)
+    'x, y, ...'
+    """
+    shown = list(itertools.islice(words, most + 1))
+    return ", ".join([*shown[:most], *["..."] * (len(shown) > most)])

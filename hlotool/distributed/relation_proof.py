@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from hlotool.diagnostics import first_few
 from hlotool.distributed.partition import Partition, placement_for
 from hlotool.distributed.relation_walk import Walk, leaves_of, nested_arguments, only_marks, tile_of
 from hlotool.execution import is_border
@@ -47,8 +48,7 @@ class RelationProof:
             return f"not decided: {at}{self.reason}"
         order = ", up to the order of sums" if self.is_reordered else ""
         if self.factors:
-            listed = ", ".join(f"{f:g}" for f in self.factors[:_FACTORS]) + ", ..." * (len(self.factors) > _FACTORS)
-            order += f" and to where they are multiplied by {listed}"
+            order += f" and to where they are multiplied by {first_few((f'{f:g}' for f in self.factors), _FACTORS)}"
         return f"equal on {self.devices:,} devices, for all arguments{order}"
 
 

@@ -18,6 +18,7 @@ from hlotool.ops import TARGETS, Calls, flow_of
 from hlotool.ops.relation_rules import carried
 from hlotool.ops.relation_values import array_of, one_view
 from hlotool.ops.relations import NotCarried, Pieces, Read, Relations, Rows, TermView, Value
+from hlotool.passes.loop_states import invariant_places
 from hlotool.process import work_time
 
 #: times that the tiles of a loop's state are guessed anew
@@ -177,7 +178,7 @@ class Walk:
             raise NotCarried("a loop without a tuple")
         if not isinstance(start, tuple) or any(s.is_tuple for s in shape.elements):
             raise NotCarried("the state of the loop is no flat tuple")
-        kept = _invariant(body)
+        kept = invariant_places(body)
         if any(not _is_known(v) for v in start):
             return None
         self._depth += 1
@@ -296,15 +297,6 @@ def _require_plain(instruction: HloInstruction) -> None:
 
 def _is_known(value: Any) -> bool:
     return value is not None and (not isinstance(value, tuple) or all(map(_is_known, value)))
-
-
-def _invariant(body: HloComputation) -> frozenset[int]:
-    """Return the places of a loop's state that the body hands on as they are."""
-    root = body.root
-    if root.opcode != "tuple":
-        return frozenset()
-    return frozenset(n for n, o in enumerate(root.operands) if o.opcode == "get-tuple-element"
-                     and o.attributes["index"] == n and o.operands[0].opcode == "parameter")
 
 
 def _tiles(view: TermView) -> Array:

@@ -11,7 +11,7 @@ import functools
 import re
 from typing import Any, ClassVar
 
-from hlotool.diagnostics import Diagnostic, HloError, Note, Severity, did_you_mean, shortened
+from hlotool.diagnostics import Diagnostic, HloError, Note, Severity, did_you_mean, in_words, shortened
 from hlotool.grammars import Mismatch, Reader, token_word
 from hlotool.ir import Source, deeper_calls, no_collection
 from hlotool.mlir import builtin_values as mlir
@@ -536,7 +536,7 @@ def _either(names: tuple[str, ...]) -> str:
                   *map(_spelled, kept if '"unit"' not in names else [])]
     else:
         listed = list(dict.fromkeys(map(_spelled, names)))[:8]
-    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} or {listed[-1]}"
+    return in_words(listed)
 
 
 def _spelled(name: str) -> str:

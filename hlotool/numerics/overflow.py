@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.numerics.higher_precision import own, widened
 from hlotool.numerics.ulps import largest, unit_of
-from hlotool.ops import limits, opcodes
+from hlotool.ops import binary_opcode, limits, opcodes
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
@@ -201,15 +201,8 @@ def fold_of(instruction: HloInstruction) -> str:
     called = instruction.called_computations()
     if len(called) != 1 or len(instruction.operands) != 2 or not instruction.shape.is_array:
         return ""
-    opcode = plain_opcode(called[0])
+    opcode = binary_opcode(called[0])
     return opcode if opcode in ("add", "multiply") and instruction.shape.dtype.is_floating else ""
-
-
-def plain_opcode(computation: HloComputation) -> str:
-    """The opcode of a computation that is one operation of two of its parameters; empty for others."""
-    root = computation.root
-    is_plain = all(o.opcode == "parameter" for o in root.operands) and len(set(root.operands)) == 2
-    return root.opcode if is_plain else ""
 
 
 @dataclass(frozen=True)

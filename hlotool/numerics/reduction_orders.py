@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.numerics.higher_precision import own, widened
-from hlotool.numerics.overflow import OpenEnds, Plain, fold_of, plain_opcode
+from hlotool.numerics.overflow import OpenEnds, Plain, fold_of
 from hlotool.numerics.ulps import are_whole, ulp_of, unit_of
-from hlotool.ops import Freedom, freedom_of
+from hlotool.ops import Freedom, binary_opcode, freedom_of
 
 Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
@@ -80,7 +80,7 @@ def sums_up(instruction: HloInstruction) -> bool:
         return fold_of(instruction) == "add"
     shape = instruction.shape
     return (freedom_of(instruction) is Freedom.DEVICES and shape.is_array and shape.dtype.is_floating
-            and plain_opcode(instruction.called_computations()[0]) == "add")
+            and binary_opcode(instruction.called_computations()[0]) == "add")
 
 
 def off_by_magnitudes(instruction: HloInstruction, function: Function, drawn: Function, random: Any,

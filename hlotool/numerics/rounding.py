@@ -44,7 +44,7 @@ from hlotool.numerics.higher_precision import HELD_AS_F32, WideShape, is_real, o
 from hlotool.numerics.integral_sums import has_integral_sums, with_open_last_places
 from hlotool.numerics.nan_bits import with_open_nans
 from hlotool.numerics.narrow_steps import NarrowSteps
-from hlotool.numerics.overflow import MOVES, OpenEnds, plain_opcode
+from hlotool.numerics.overflow import MOVES, OpenEnds
 from hlotool.numerics.product_precision import accumulation, cut_by_platform, terms_of_product
 from hlotool.numerics.reduction_orders import (
     off_by_magnitudes,
@@ -64,6 +64,7 @@ from hlotool.ops import (
     Freedom,
     LapackError,
     LapackRoutine,
+    binary_opcode,
     called_routine,
     error_sizes,
     flow_of,
@@ -662,7 +663,7 @@ def _is_choice(instruction: HloInstruction) -> bool:
     """Return True if the specification leaves values of an instruction open, and no rounding."""
     freedom = freedom_of(instruction)
     if freedom is Freedom.TERMS or freedom is Freedom.UPDATES:
-        is_sum = plain_opcode(instruction.called_computations()[0]) in ("add", "multiply")
+        is_sum = binary_opcode(instruction.called_computations()[0]) in ("add", "multiply")
         return not (is_sum and is_real(instruction.shape))
     is_power = instruction.opcode == "power" and instruction.shape.dtype.is_complex
     return freedom.is_choice or freedom is Freedom.BACKWARD or is_power

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array, np
-from hlotool.numerics.overflow import Plain, plain_opcode
+from hlotool.numerics.overflow import Plain
+from hlotool.ops import binary_opcode
 from hlotool.ops.values import apply, as_tuple
 
 Function: TypeAlias = Callable[..., Any]
@@ -24,7 +25,7 @@ def scattered_otherwise(instruction: HloInstruction, function: Function, random:
                         fill: Function) -> Function:
     """A scatter with its updates in another order; `fill` makes what stands for anything of an array."""
     # Of one operand, and by one operation: add, maximum, ...
-    plain = plain_opcode(instruction.called_computations()[0]) if len(instruction.operands) == 3 else ""
+    plain = binary_opcode(instruction.called_computations()[0]) if len(instruction.operands) == 3 else ""
     adds_last = turn % 3 == 1 and plain == "add" and instruction.shape.dtype.is_floating
 
     def call(*operands: Array, **keywords: Any) -> Any:

@@ -36,6 +36,7 @@ import hlotool.ops.foreign
 from hlotool.ops.approximate_top_k import elements_left
 from hlotool.ops.asynchronous import ASYNC_STEPS, STARTABLE
 from hlotool.ops.foreign import has_foreign, is_any_foreign
+from hlotool.ops.called import binary_opcode
 from hlotool.ops.boundaries import flushed, int_limits, limits, scatter_window, specials, turning_points
 from hlotool.ops.dimension_parts import common_parts, places_of_parts
 from hlotool.ops.random_programs import Draw, Drawn, Undrawable, draw_ordered, draw_program, literal_text
@@ -68,7 +69,7 @@ __all__ = [
     "REAL", "STARTABLE", "TARGETS", "Applied", "AsyncStep", "Attribute", "Calls", "ConstraintError", "Cost",
     "Curve", "Draw", "Drawn", "Effect", "Effects", "Elements", "EvaluationError", "Finite", "Flow", "Freedom",
     "GroupMode", "LapackError", "LapackRoutine", "Leading", "Op", "Place", "Sign", "Undrawable", "acts",
-    "bits_term", "called_routine", "checked_by", "circle_of", "common_parts", "comparison_type",
+    "binary_opcode", "bits_term", "called_routine", "checked_by", "circle_of", "common_parts", "comparison_type",
     "device_group_sizes", "device_groups", "device_pairs", "draw_ordered", "draw_program", "elements_left",
     "error_sizes", "flow_of", "flow_of_opcode", "flushed", "freedom_of", "from_bits", "gives_to_host",
     "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign", "is_elementwise",

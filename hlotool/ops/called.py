@@ -25,6 +25,19 @@ def parameter_shapes(computation: HloComputation) -> list[Shape]:
     return [p.shape for p in computation.parameters()]
 
 
+def binary_opcode(computation: object, root: HloInstruction | None = None) -> str:
+    """Return the opcode of a computation that is one operation of its two parameters; "" for everything else.
+
+    `root` is another instruction of it that stands for its result.
+    """
+    if not isinstance(computation, HloComputation):
+        return ""
+    root = root or computation.root
+    is_binary = len(root.operands) == 2 and root.operands[0] is not root.operands[1]
+    is_plain = is_binary and all(o.opcode == "parameter" for o in root.operands)
+    return root.opcode if is_plain and len(computation.parameters()) == 2 else ""
+
+
 def odd_one(votes: Sequence[tuple[HloInstruction | None, Shape]],
             agree: Callable[[Shape, Shape], bool]) -> HloInstruction | None:
     """The one instruction whose shape differs from all others, which agree; None where more than one could be wrong.

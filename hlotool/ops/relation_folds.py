@@ -9,6 +9,7 @@ from typing import Any
 from hlotool.ir import DTYPES, HloComputation, HloInstruction, post_order
 from hlotool.ir.arrays import Array, np
 from hlotool.ops import index_maps
+from hlotool.ops.called import binary_opcode
 from hlotool.ops.index_maps import Folded, Mapped, Sized, whole
 from hlotool.ops.relation_moves import affine, given_to, placed, reader
 from hlotool.ops.relation_values import (
@@ -35,11 +36,9 @@ def fold_of(computation: HloComputation) -> str:
     root = computation.root
     while root.opcode == "copy" or (root.attributes.get("custom_call_target") in TARGETS and len(root.operands) == 1):
         root = root.operands[0]
-    record = OPS.get(root.opcode)
-    is_fold = record is not None and "commutative" in record.flags and record.identity is not None and (
-        sorted(o.opcode for o in root.operands) == ["parameter", "parameter"]
-        and len(set(root.operands)) == 2 and len(computation.parameters()) == 2)
-    return root.opcode if is_fold else ""
+    opcode = binary_opcode(computation, root)
+    record = OPS.get(opcode)
+    return opcode if record is not None and "commutative" in record.flags and record.identity is not None else ""
 
 
 def dot(relations: Relations, instruction: HloInstruction, operands: Sequence[Value]) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from hlotool.diagnostics import in_words
 from hlotool.ir import UNBOUNDED, Shape
 from hlotool.ops.registry import ConstraintError, require
 
@@ -34,8 +35,7 @@ def require_type(shape: Shape, types: Sequence[str], label: str, what: str = "th
 
 def type_words(types: Sequence[str]) -> str:
     """Element families in words: "floats or complex numbers"."""
-    words = [_WORDS.get(t, t) for t in types]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+    return in_words([_WORDS.get(t, t) for t in types])
 
 
 def require_same_type(shapes: Sequence[Shape], label: str, names: Sequence[str]) -> None:

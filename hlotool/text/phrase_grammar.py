@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hlotool import grammars
+from hlotool.diagnostics import in_words
 from hlotool.text.phrase_errors import PhraseError, closest
 
 #: terminals in words
@@ -78,7 +79,7 @@ def _explained(parser: Any, error: Any, text: str, code: str, what: str) -> Phra
     shown = found[0] if found else ""
     names = sorted({_spelled(parser, w) for w in wanted if not w.endswith(("COMMENT", "SPACE"))},
                    key=lambda name: (name[0] == "'", name))
-    expected = f"expected {_either(names)}" if names else f"this is not {what}"
+    expected = f"expected {in_words(names)}" if names else f"this is not {what}"
     seen = f"found '{shown}'" if shown else "found the end of the text"
     if len(shown) > 2:
         seen += closest(shown, re.findall(r"[a-z_]{3,}", " ".join(names)))
@@ -129,7 +130,3 @@ def _spelled(parser: Any, terminal: str) -> str:
     if plain == "<END-OF-FILE>":
         return _WORDS["$END"]
     return f"'{parser.get_terminal(terminal).pattern.value}'"
-
-
-def _either(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from hlotool.ir import HloInstruction
 from hlotool.ops import flow_of, int_limits, source_of
-from hlotool.passes.trip_counts import place_read
+from hlotool.passes.loop_states import place_read
 from hlotool.verdict.boundary_arguments import constant_of
 
 #: instructions that a bound is followed through; types with fewer bits bound by themselves

@@ -20,7 +20,7 @@ from hlotool.execution import Moment, Path, Program, RunningCall, evaluate_progr
 from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import is_nan
-from hlotool.ops import OPS, Calls, Elements, flow_of, int_limits, limits, operand_for
+from hlotool.ops import OPS, Calls, Elements, binary_opcode, flow_of, int_limits, limits, operand_for
 from hlotool.verdict.boundary_arguments import leaves_by_path
 
 #: where an instruction has a value: the calls that lead there, and itself
@@ -242,9 +242,8 @@ class _Carrier:
         """An element of each fold by one operation: the last one, and those that would not let it be the result."""
         path, at = place
         root = at.called_computations()[0].root
-        moment, record = self.run.moments[place], OPS.get(root.opcode)
-        if len(at.operands) != 2 or record is None or {o.opcode for o in root.operands} != {"parameter"} \
-                or record.identity is None:
+        moment, record = self.run.moments[place], OPS.get(binary_opcode(at.called_computations()[0]))
+        if len(at.operands) != 2 or record is None or record.identity is None:
             return False
         values, dims = np.array(moment.operands[0]), at.attributes["dimensions"]
         axes = range(-len(dims), 0)

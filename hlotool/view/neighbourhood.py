@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hlotool.diagnostics import Diagnostic, HloError, nearest
+from hlotool.diagnostics import Diagnostic, HloError, first_few, nearest
 from hlotool.ir import HloComputation, HloInstruction, HloModule
 from hlotool.ops import AsyncStep, Calls, Flow, flow_of, operand_for
 from hlotool.view.codes import NO_PATH, NO_SUCH_INSTRUCTION
@@ -38,9 +38,9 @@ def instruction_named(module: HloModule, name: str) -> HloInstruction:
     if len(found) == 1:
         return found[0][1]
     if found:
-        places = ", ".join(f"{c.name}/{i.name}" for c, i in found[:_MOST_NAMED])
+        places = first_few((f"{c.name}/{i.name}" for c, i in found), _MOST_NAMED)
         raise HloError([Diagnostic(NO_SUCH_INSTRUCTION, f"{len(found)} instructions are called {plain}",
-                                   help=f"name its computation: {places}" + ", ..." * (len(found) > _MOST_NAMED))])
+                                   help=f"name its computation: {places}")])
     near = nearest(plain, dict.fromkeys(i.name for _, i in rows), _MOST_NAMED)
     raise HloError([Diagnostic(NO_SUCH_INSTRUCTION, f"no instruction of {module.name} is called {plain}",
                                help=f"did you mean {' or '.join(near)}?" if near else
@@ -225,7 +225,6 @@ def _excerpt(module: HloModule, links: _Links, title: str, found: list[HloInstru
     shown = set(found if most is None else found[:max(most, len(ends))]).union(ends)
     order = [i for i in module.instructions() if i in shown]
     left = Counter(i.opcode for i in found if i not in shown)
-    kinds = ", ".join(f"{count} {opcode}" for opcode, count in left.most_common(_MOST_NAMED))
-    rest = f"{len(shown)} of {len(found)} instructions are shown; left out: {kinds}" \
-        + ", ..." * (len(left) > _MOST_NAMED) if left else ""
+    kinds = first_few((f"{count} {opcode}" for opcode, count in left.most_common()), _MOST_NAMED)
+    rest = f"{len(shown)} of {len(found)} instructions are shown; left out: {kinds}" if left else ""
     return Excerpt(module, title, rest, order, ends, links, hops)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from hlotool.diagnostics import first_few
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
 from hlotool.ops import flow_of
 from hlotool.passes.equality.pairing import Pairing, op_name
@@ -97,7 +98,7 @@ def became(before: HloModule, after: HloModule) -> Became:
             found.count("inlined", instruction)
         elif others:
             found.count("rewritten", instruction, *others)
-            found.rewritten[f"{instruction.opcode} -> {_listed(Counter(o.opcode for o in others))}"] += 1
+            found.rewritten[f"{instruction.opcode} -> {first_few(sorted({o.opcode for o in others}), 3)}"] += 1
         elif (alike := pairing.partner.get(instruction)) is not None:
             found.count("fused" if is_fused[alike] else "kept", instruction, alike)
         else:
@@ -156,7 +157,3 @@ def _work(module: HloModule) -> Iterator[tuple[HloInstruction, bool]]:
 
 def _likeness(instruction: HloInstruction) -> tuple[str, Shape]:
     return instruction.opcode, instruction.shape.without_layout()
-
-
-def _listed(opcodes: Counter[str]) -> str:
-    return ", ".join(sorted(opcodes)[:3]) + (", ..." if len(opcodes) > 3 else "")

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.ops import Freedom, flow_of, freedom_of, opcodes, source_of, value_of
+from hlotool.ops import OPS, Freedom, Op, binary_opcode, flow_of, freedom_of, opcodes, source_of, value_of
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.numerics import is_narrow
 from hlotool.passes.lints.rule import Finding, rule
+from hlotool.passes.loop_states import place_read
 
 
 @rule("W314", "narrow-accumulator", on=("while",))
@@ -80,8 +81,7 @@ def _added(view: View, update: HloInstruction, place: int) -> HloInstruction | N
         old = one
         while old.opcode in ("copy", "bitcast", "convert"):
             old = old.operands[0]
-        if old.opcode == "get-tuple-element" and old.operands[0].opcode == "parameter" \
-                and old.attributes["index"] == place and view.constant(part) is None and not _reads(part, place):
+        if place_read(old) == place and view.constant(part) is None and not _reads(part, place):
             return part
     return None
 
@@ -91,10 +91,10 @@ def _reads(value: HloInstruction, place: int) -> bool:
     seen, stack = {value}, [value]
     while stack:
         at = stack.pop()
-        if at.opcode == "parameter" or (at.opcode == "get-tuple-element" and at.operands[0].opcode == "parameter"
-                                        and at.attributes["index"] == place):
+        read = place_read(at)
+        if at.opcode == "parameter" or read == place:
             return True
-        if at.opcode != "get-tuple-element" or at.operands[0].opcode != "parameter":
+        if read is None:
             stack += [o for o in at.operands if o not in seen]
             seen.update(at.operands)
     return False
@@ -148,13 +148,12 @@ def narrow_reduction(view: View, instruction: HloInstruction, *, elements: int =
     """
     if not instruction.shape.is_array or not is_narrow(instruction.shape.element_type):
         return
-    record = view.reducer(instruction.attributes["to_apply"])
     operand = instruction.operands[0].shape
     if instruction.opcode == "reduce":
         count = math.prod(operand.dims[d] for d in value_of(instruction, "dimensions"))
     else:
         count = math.prod(d.size for d in value_of(instruction, "window").dimensions)
-    if record is not None and record.opcode in ("add", "multiply") and count >= elements:
+    if binary_opcode(instruction.attributes["to_apply"]) in ("add", "multiply") and count >= elements:
         yield Finding(instruction, f"{count} elements are accumulated in {instruction.shape.element_type}",
                       help="convert to f32 first, and back after")
 
@@ -188,11 +187,16 @@ def narrow_all_reduce(view: View, instruction: HloInstruction, *, devices: int =
     """
     sizes = view.group_sizes(instruction)
     operand = instruction.operands[0].shape
-    record = view.reducer(instruction.attributes["to_apply"])
-    if operand.is_array and is_narrow(operand.element_type) and record is not None and record.opcode == "add" \
-            and sizes and max(sizes) >= devices:
+    if operand.is_array and is_narrow(operand.element_type) and sizes and max(sizes) >= devices \
+            and binary_opcode(instruction.attributes["to_apply"]) == "add":
         yield Finding(instruction, f"{operand.element_type} is summed over {max(sizes)} devices",
                       help="convert to f32 first, and back after")
+
+
+def _reducer(fold: HloInstruction) -> Op | None:
+    """Return the operation that is all of what a fold applies; None where it applies more, or another one."""
+    found: Op | None = OPS.get(binary_opcode(fold.attributes.get("scatter") or fold.attributes.get("to_apply")))
+    return found
 
 
 @rule("W307", "non-associative-reducer", on=_FOLDS, in_fusions=True)
@@ -227,10 +231,9 @@ def non_associative_reducer(view: View, instruction: HloInstruction) -> Iterator
     Source
         XLA Operation Semantics, Reduce
     """
-    computation = instruction.attributes.get("scatter") or instruction.attributes.get("to_apply")
     if instruction.opcode == "scan" and not instruction.attributes.get("is_associative"):
         return
-    record = view.reducer(computation) if isinstance(computation, HloComputation) else None
+    record = _reducer(instruction)
     if record is not None and "associative" not in record.flags and "elementwise" in record.flags:
         yield Finding(instruction, f"{record.opcode} is not associative, and the order of a reduction is not defined",
                       help="add up and negate, multiply and invert, or loop")
@@ -267,8 +270,7 @@ def wrong_initial_value(view: View, instruction: HloInstruction) -> Iterator[Fin
     Source
         StableHLO specification, reduce
     """
-    computation = instruction.attributes.get("scatter") or instruction.attributes.get("to_apply")
-    record = view.reducer(computation) if isinstance(computation, HloComputation) else None
+    record = _reducer(instruction)
     if record is None or record.identity is None or "commutative" not in record.flags:
         return
     initial = instruction.operands[-1]

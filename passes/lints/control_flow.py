@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.ops import OPS, Effects, acts, flow_of, is_tied
-from hlotool.passes.lints.loop_work import invariant_places
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, rule
-from hlotool.passes.trip_counts import ENDLESS, counted_trip_count, noted_trip_count, place_read
+from hlotool.passes.loop_states import invariant_places, place_read
+from hlotool.passes.trip_counts import ENDLESS, counted_trip_count, noted_trip_count
 
 
 def trip_count(loop: HloInstruction) -> float | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import HloInstruction
-from hlotool.ops import Sign
+from hlotool.ops import Sign, binary_opcode
 from hlotool.passes.lints.guards import is_guarded
 from hlotool.passes.lints.module_view import MAYBE_CONSTANT, View
 from hlotool.passes.lints.rule import Finding, rule
@@ -198,9 +198,8 @@ def unshifted_softmax(view: View, instruction: HloInstruction) -> Iterator[Findi
         total = view.origin(total.operands[0])
     if total.opcode != "reduce" or len(total.operands) != 2:
         return
-    record = view.reducer(total.attributes["to_apply"])
     summed = _past_converts(view, total.operands[0])
-    if record is None or record.opcode != "add" or summed.opcode != "exponential":
+    if binary_opcode(total.attributes["to_apply"]) != "add" or summed.opcode != "exponential":
         return
     if instruction.opcode == "divide" and _past_converts(view, instruction.operands[0]) is not summed:
         return

@@ -8,6 +8,7 @@ from hlotool.ir import HloComputation, HloInstruction
 from hlotool.ops import Calls, Freedom, flow_of, opcodes, with_freedom
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, rule
+from hlotool.passes.loop_states import invariant_places, place_read
 
 #: operations that are worth moving out of a loop
 _EXPENSIVE = with_freedom(Freedom.SUMS, Freedom.BACKWARD) | {"sort", "reduce-window"} | opcodes(
@@ -55,8 +56,8 @@ def loop_invariant_work(view: View, instruction: HloInstruction, *, bytes: int =
     same = invariant_places(body)
     known: set[HloInstruction] = set()
     for inner in body.instructions:
-        if inner.opcode == "get-tuple-element" and inner.operands[0].opcode == "parameter":
-            is_same = inner.attributes["index"] in same
+        if (place := place_read(inner)) is not None:
+            is_same = place in same
         else:
             is_same = inner.opcode == "constant" or (bool(inner.operands) and all(o in known for o in inner.operands))
         if is_same and not _may_vary(inner):
@@ -83,12 +84,6 @@ def _crosses(copy: HloInstruction) -> bool:
 
 #: the memory space of the host; XLA: Layout::kHostMemorySpace
 HOST_MEMORY = 5
-
-
-def invariant_places(body: HloComputation) -> set[int]:
-    """Return the places of a loop's state that the body hands on unchanged."""
-    return {n for n, o in enumerate(body.root.operands) if o.opcode == "get-tuple-element"
-            and o.operands[0].opcode == "parameter" and o.attributes["index"] == n}
 
 
 @rule("W212", "host-transfer-in-loop", on=("infeed", "outfeed", "send", "recv", "custom-call"))

@@ -22,7 +22,7 @@ from hlotool.ir import (
     deferred,
     reachable,
 )
-from hlotool.ops import OPS, Op, device_group_sizes, flow_of, opcodes
+from hlotool.ops import device_group_sizes, flow_of, opcodes
 from hlotool.passes.contents import Contents, Rows
 
 #: operations whose results hold the elements of their operand, up to precision
@@ -53,7 +53,6 @@ class View:
         self.memory: dict[str, object] = {}
         self._numbers: dict[HloInstruction, Sequence[Any]] = {}
         self._lengths: dict[Shape, int] = {}
-        self._reducers: dict[HloComputation, Op | None] = {}
         self._pinned: dict[HloComputation, set[HloInstruction]] = {}
         #: the computation that the walk is in
         self.computation: HloComputation = module.entry
@@ -222,20 +221,6 @@ class View:
         end = Position(start.line, start.column + len(instruction.name))
         return (Note(message, start, end),) if start.line else ()
 
-    def reducer(self, computation: HloComputation) -> Op | None:
-        """Return the binary operation that a computation of two scalars is, or None."""
-        if computation in self._reducers:
-            return self._reducers[computation]
-        found = self._reducers[computation] = self._reducer(computation)
-        return found
-
-    def _reducer(self, computation: HloComputation) -> Op | None:
-        root = computation.root
-        if len(computation.instructions) != 3 or len(root.operands) != 2 or \
-                {o.opcode for o in root.operands} != {"parameter"} or root.operands[0] is root.operands[1]:
-            return None
-        found: Op | None = OPS.get(root.opcode)
-        return found
 
 
 _WORDS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-nan": math.nan}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hlotool.diagnostics import Severity
 from hlotool.ir import DTYPES, HloInstruction
-from hlotool.ops import OPS, TARGETS
+from hlotool.ops import OPS, TARGETS, binary_opcode
 from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, Scope, rule
 
@@ -302,12 +302,10 @@ def unordered_scatter(view: View, instruction: HloInstruction) -> Iterator[Findi
     """
     if instruction.attributes.get("unique_indices"):
         return
-    called = instruction.called_computations()
-    record = view.reducer(called[0]) if called else None
-    overwrites = bool(called) and called[0].root.opcode == "parameter"
+    called = next(iter(instruction.called_computations()), None)
+    overwrites = called is not None and called.root.opcode == "parameter"
     operand = instruction.operands[0].shape
-    if overwrites or (record is not None and record.opcode in ("add", "multiply") and operand.is_array
-                      and operand.dtype.is_floating):
+    if overwrites or (binary_opcode(called) in ("add", "multiply") and operand.is_array and operand.dtype.is_floating):
         yield Finding(instruction, "where indices repeat, the result depends on the order of updates",
                       help="declare unique_indices=true where they are")
 

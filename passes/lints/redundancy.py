@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hlotool.diagnostics import Severity
+from hlotool.diagnostics import Severity, first_few
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.ops import OPS, Calls, Effects, Elements, Freedom, flow_of, is_tied, opcodes, with_freedom
 from hlotool.passes.lints.edits import Change, bypassed, fix_of, removed, removed_computation
@@ -108,7 +108,7 @@ def duplicate_computation(view: View, *, instructions: int = 6, percent: int = 5
     if not repeated or 100 * copies < percent * total:
         return
     (first, *others), *rest = repeated
-    listed = ", ".join(c.name for c in others[:4]) + (", ..." if len(others) > 4 else "")
+    listed = first_few((c.name for c in others), 4)
     notes = tuple(note for group in rest[:4] for note in view.place(
         group[0].root, f"{group[0].name}, {len(group)} times {len(group[0].instructions)} instructions"))
     also = f"; with {len(rest)} more such group{'s' * (len(rest) > 1)}, " if rest else ", "

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from hlotool.ir import HloInstruction
-from hlotool.ops import OPS, Sign, flow_of
+from hlotool.ops import OPS, Sign, binary_opcode, flow_of
 from hlotool.passes.lints.module_view import View
 
 _DEEPEST = 40
@@ -158,16 +158,16 @@ class Signs:
     @_sign_of("reduce")
     def reduce(self, instruction: HloInstruction, depth: int) -> Sign:
         called, count = instruction.called_computations(), len(instruction.operands) // 2
-        record = self._view.reducer(called[0]) if called and count == 1 else None
-        if record is None:
+        opcode = binary_opcode(called[0]) if called and count == 1 else ""
+        if not opcode:
             return Sign.UNKNOWN
-        if record.opcode == "add" and self._counts_extremes(instruction):
+        if opcode == "add" and self._counts_extremes(instruction):
             return Sign.POSITIVE
         sign = self.of(instruction.operands[0], depth)
         initial = self.of(instruction.operands[1], depth)
-        if record.opcode == "add":
+        if opcode == "add":
             return max(sign, initial) if min(sign, initial) >= Sign.NONNEGATIVE else min(sign, initial)
-        return sign if record.opcode in ("maximum", "minimum", "multiply") else Sign.UNKNOWN
+        return sign if opcode in ("maximum", "minimum", "multiply") else Sign.UNKNOWN
 
     def _counts_extremes(self, instruction: HloInstruction) -> bool:
         """Return True for the number of elements equal to their own maximum or minimum: at least one.
@@ -182,8 +182,8 @@ class Signs:
         for value, other in (counted.operands, counted.operands[::-1]):
             extreme = self._view.origin(other)
             called = extreme.called_computations() if extreme.opcode == "reduce" else ()
-            record = self._view.reducer(called[0]) if len(called) == 1 and len(extreme.operands) == 2 else None
-            if record is not None and record.opcode in ("maximum", "minimum") \
+            if len(called) == 1 and len(extreme.operands) == 2 \
+                    and binary_opcode(called[0]) in ("maximum", "minimum") \
                     and self._view.origin(extreme.operands[0]) is self._view.origin(value) \
                     and extreme.attributes.get("dimensions") == instruction.attributes.get("dimensions"):
                 return True

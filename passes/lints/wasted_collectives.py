@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.ops import with_flag
+from hlotool.ops import binary_opcode, with_flag
 from hlotool.passes.lints.collective_traffic import summed_before
 from hlotool.passes.lints.collectives import COLLECTIVES
 from hlotool.passes.lints.edits import bypassed, fix_of, removed
@@ -67,8 +67,7 @@ def shared_operand(view: View, instruction: HloInstruction) -> Iterator[Finding]
 def _outcome(view: View, instruction: HloInstruction, count: int) -> str:
     opcode = instruction.opcode.removesuffix("-start")
     if opcode in ("all-reduce", "reduce-scatter"):
-        record = view.reducer(instruction.attributes["to_apply"])
-        if record is not None and record.opcode == "add":
+        if binary_opcode(instruction.attributes["to_apply"]) == "add":
             return f"the sum is {count} times it"
         return "it is reduced with itself"
     if opcode == "all-gather":
@@ -145,10 +144,10 @@ def duplicate_collective(view: View, computation: HloComputation) -> Iterator[Fi
         if instruction.opcode not in _COLLECTIVES or instruction.opcode.endswith("-done") or not instruction.operands:
             continue
         reducer = instruction.attributes.get("to_apply")
-        folded = view.reducer(reducer) if isinstance(reducer, HloComputation) else None
-        if reducer is not None and folded is None:
+        folded = binary_opcode(reducer)
+        if reducer is not None and not folded:
             continue
-        key = (instruction.opcode, instruction.operands, instruction.shape, folded.opcode if folded else "",
+        key = (instruction.opcode, instruction.operands, instruction.shape, folded,
                instruction.attributes.get("channel_id") is None,
                frozenset((k, str(v)) for k, v in instruction.attributes.items() if k not in _OWN))
         first = seen.setdefault(key, instruction)

@@ -21,6 +21,7 @@ from hlotool.builder.linalg.matrices import (
 )
 from hlotool.builder.linalg.reflections import q_of, qr_form
 from hlotool.builder.problems import demand
+from hlotool.diagnostics import in_words
 from hlotool.ir import Shape
 from hlotool.ir.arrays import np
 
@@ -37,7 +38,7 @@ _FLOATS = ("f32", "f64")
 def _matrix(b: Methods, value: Any, what: str, is_square: bool = False, kinds: Sequence[str] = _FLOATS) -> XlaOp:
     made = b.operand(value)
     demand(made.shape.is_array and made.rank >= 2 and made.element_type in kinds, ARGUMENTS,
-           f"{what} takes matrices of {', '.join(kinds[:-1])} or {kinds[-1]} in the last two dimensions; it is given "
+           f"{what} takes matrices of {in_words(kinds)} in the last two dimensions; it is given "
            f"{made.shape.text(False)}")
     demand(min(made.dims[-2:]) > 0 and (not is_square or made.dims[-1] == made.dims[-2]), ARGUMENTS,
            f"{what} takes {'square' if is_square else 'non-empty'} matrices; it is given {made.shape.text(False)}")
