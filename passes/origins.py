@@ -12,6 +12,7 @@ import re
 
 from hlotool.diagnostics import Origin
 from hlotool.ir import HloInstruction, HloModule, Metadata, deferred
+from hlotool.text import unquote
 
 _FIELD = deferred(lambda: r"(\w+)=(\d+)")
 _NAMED = deferred(lambda: r"""(\d+)\s+["'](.*)["']\s*""", re.S)
@@ -66,5 +67,5 @@ def _name(module: HloModule, table: str, number: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a quoted string's text without its escapes."""
-    return re.sub(r"\\(.)", r"\1", text) if "\\" in text else text
+    """Return the text between a string's quotes with its escapes resolved."""
+    return unquote(f'"{text}"')

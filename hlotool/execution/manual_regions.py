@@ -256,8 +256,7 @@ def _frontend(attributes: Any, name: str) -> str:
     """A frontend attribute without its quotes; empty where there is none."""
     found = attributes.get("frontend_attributes")
     text = str(found.get(name, "") or "") if found is not None else ""
-    is_quoted = text.startswith('"') and text.endswith('"')
-    return (text[1:-1] if is_quoted else text).replace('\\"', '"')
+    return text.replace('\\"', '"')
 
 
 def _slices(dims: Sequence[int], part: Part) -> tuple[slice, ...]:
