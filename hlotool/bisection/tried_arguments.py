@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from hlotool.bisection.canonical_form import CanonicalForm
 from hlotool.bisection.matched_modules import MatchedValues, PairedResults
 from hlotool.bisection.remembered_values import RememberedValues, Unknown
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
+from hlotool.ir.arrays import Array
 from hlotool.numerics import Evidence, Judgement, Kind, Way, computed
 from hlotool.process import work_time
 from hlotool.verdict import ArgumentSet, Watch
 
-Array: TypeAlias = Any
 Rows: TypeAlias = "list[list[Array]]"
 
 
@@ -99,7 +99,8 @@ class TriedArguments:
     def value_of(self, stage: Stage, result: int) -> Array:
         """Return a result of a module whose values have been paired."""
         assert self._matched is not None and stage.numbers is not None
-        return self._matched.values.one(stage.numbers[result])
+        value: Array = self._matched.values.one(stage.numbers[result])
+        return value
 
     def judge(self, before: Stage, after: Stage, device: int, result: int) -> Judgement:
         """Judge one result of the second module by that of the first. Raises HloError, OutOfTime."""

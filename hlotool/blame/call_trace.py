@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.blame.cuts import ProgramPart
 from hlotool.blame.reference_values import Rows
 from hlotool.execution import Moment, Program, evaluate_program, flat, leaves
 from hlotool.ir import HloComputation, HloInstruction
-
-Array: TypeAlias = Any
+from hlotool.ir.arrays import Array
 
 
 @dataclass

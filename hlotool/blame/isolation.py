@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 from hlotool.blame.compared import compare_unnamed
 from hlotool.blame.finding_reports import blame_diagnostic, nonfinite_diagnostics, pair_diagnostic
@@ -19,9 +18,8 @@ from hlotool.diagnostics import Diagnostic
 from hlotool.distributed import partition_between
 from hlotool.execution import Executor, Program, arguments_for, executor_named, fitted, read_module
 from hlotool.ir import HloModule
+from hlotool.ir.arrays import Array
 from hlotool.verdict import with_handed_out
-
-Array: TypeAlias = Any
 
 #: kinds of arguments that are made where none are given, in turn
 USUAL_INPUTS = ("random", "positive")

@@ -29,11 +29,11 @@ from hlotool.blame.reference_run import FOLDS, Site, site_of
 from hlotool.blame.reference_values import ReferenceValues
 from hlotool.execution import Moment, Path, Program, evaluate_program
 from hlotool.ir import HloInstruction, dtype_of_numpy, post_order
+from hlotool.ir.arrays import Array, np
 from hlotool.ops import Effect, called_routine, flow_of, limits, source_of
 from hlotool.process import work_time
 from hlotool.verdict import is_finite
 
-Array: TypeAlias = Any
 Kind = Literal["nan", "infinity"]
 #: the iterations of the instructions that call one; later moments of a site have larger ones
 Iterations: TypeAlias = tuple[int, ...]
@@ -382,8 +382,6 @@ def _leaves(value: Any) -> list[Any]:
 
 def _marks(array: Array, kind: Kind) -> Array:
     """Where an array is NaN, or infinite."""
-    import numpy as np
-
     array = np.asarray(array)
     dtype = dtype_of_numpy(array.dtype)
     if not (dtype.is_floating or dtype.is_complex):
@@ -413,8 +411,6 @@ def _replaced(value: Any, kind: Kind, marks: Array | None = None, saturates: boo
 
     Where it `saturates`, with the largest number of the sign instead, of real arrays.
     """
-    import numpy as np
-
     if isinstance(value, tuple):
         return tuple(_replaced(member, kind, None, saturates) for member in value)
     if not hasattr(value, "dtype"):

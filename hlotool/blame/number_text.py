@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hlotool.ir.arrays import np
-
-Array = Any
+from hlotool.ir.arrays import Array, np
 
 
 def number(value: Any) -> str:

@@ -14,9 +14,9 @@ from typing import Any
 
 from hlotool.blame.number_text import extremes, number
 from hlotool.ir import DType, HloInstruction, dtype_of_numpy
+from hlotool.ir.arrays import Array, np
 from hlotool.ops import OPS
 
-Array = Any
 Index = tuple[int, ...]
 
 
@@ -33,8 +33,6 @@ class Reason:
 
 def reason(instruction: HloInstruction, operands: Sequence[Any], value: Array, made: Array) -> Reason:
     """Why the first element that `made` marks is not finite. `value` is the result, or one array of it."""
-    import numpy as np
-
     index = tuple(int(i) for i in np.unravel_index(int(np.argmax(made)), np.shape(made)))
     element = np.asarray(value)[index]
     arrays = [o for o in operands if hasattr(o, "shape")]
@@ -62,8 +60,6 @@ def _of_elements(opcode: str, given: Sequence[Any], element: Any) -> str:
 
 
 def _why(opcode: str, given: Sequence[Any], element: Any) -> str:
-    import numpy as np
-
     dtype, curve = dtype_of_numpy(element.dtype), OPS[opcode].curve
     if dtype.is_complex:
         return ""
@@ -90,8 +86,6 @@ def _largest(dtype: DType) -> str:
 
 def _of_arrays(instruction: HloInstruction, arrays: Sequence[Array], index: Index, element: Any) -> str:
     """Any other operation: what its operands hold."""
-    import numpy as np
-
     if instruction.opcode == "reduce" and arrays:
         line = _reduced(arrays[0], instruction.attributes.get("dimensions", ()), index)
         what = f"folding {extremes(line)} gives {number(element)}"

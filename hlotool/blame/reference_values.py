@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 from hlotool.execution import Moment, Observer, Program, evaluate_program, flat
 from hlotool.ir import HloInstruction
+from hlotool.ir.arrays import Array
 from hlotool.ops import opcodes
 
-Array: TypeAlias = Any
 #: arguments or results of every device, leaf by leaf
 Rows: TypeAlias = Sequence[Sequence[Array]]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.blame.cuts import ProgramPart, part
 from hlotool.blame.nonfinite import Maker, find_nonfinite
@@ -12,11 +12,10 @@ from hlotool.blame.wrong_instruction import Blame
 from hlotool.diagnostics import HloError
 from hlotool.execution import Executor, Program, flat
 from hlotool.ir import HloInstruction, HloModule, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.passes.edit import is_cuttable
 from hlotool.passes.read import parse
 from hlotool.process import work_time
-
-Array: TypeAlias = Any
 
 
 @dataclass(frozen=True)
@@ -66,8 +65,6 @@ def reproduce_maker(maker: Maker, program: Program) -> Reproduction | None:
 
 def _sized(value: Any, instruction: HloInstruction) -> Any:
     """An operand as its shape says: computations of scalars see whole arrays, of which the first element will do."""
-    import numpy as np
-
     shape: Shape = instruction.shape
     if shape.is_array and hasattr(value, "shape") and value.shape != shape.dims:
         bad = ~np.isfinite(value) if value.dtype.kind in "fc" else np.zeros(value.shape, np.bool_)

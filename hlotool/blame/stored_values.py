@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.blame.cuts import part
 from hlotool.blame.places import InstructionPlace
@@ -19,12 +19,11 @@ from hlotool.blame.wrong_instruction import Blame, search
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import ARGUMENTS, Executor, Moment, Observer, Path, Program, evaluate_program, flat, typed
 from hlotool.ir import HloInstruction
+from hlotool.ir.arrays import Array
 from hlotool.numerics import Evidence, Judgement, Way, computed, who_is_right
 from hlotool.passes.edit import is_cuttable
 from hlotool.process import work_time
 from hlotool.verdict import Comparison, Finding
-
-Array: TypeAlias = Any
 
 
 @dataclass
@@ -105,7 +104,7 @@ def judge_stored(program: Program, arguments: Rows, trace: Mapping[str, Array]) 
     given = {name: typed(trace[name], places[name][1].shape) for name in places}
     order = list(given)
 
-    def source(way: Way) -> Rows:
+    def source(way: Way) -> list[list[Any]]:
         kept: dict[str, Array] = reference if way == "own" else {}
         if way != "own":
             computed(program, arguments, way, observer=_keeping(given, kept))

@@ -10,14 +10,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from hlotool.ir import HloInstruction, HloModule, Shape
-from hlotool.ir.arrays import np
+from hlotool.ir.arrays import Array, np
 from hlotool.ops import OPS
 from hlotool.passes.read import parse
-
-Array: TypeAlias = Any
 
 #: a wider type that holds every value of a narrower one
 _WIDER = {"f16": "f32", "bf16": "f32", "f32": "f64", "s8": "s32", "u8": "s16", "s16": "s32", "u16": "u32", "s32": "s64",
@@ -134,7 +132,7 @@ def _chosen(v: Value) -> HloPiece | None:
     is_first = v.dice.random() < 0.5
     sides = "x, o" if is_first else "o, x"
     return v.piece(f"z = {v.of([])} constant({_zero(v)})", f"o = {v.text} broadcast(z), dimensions={{}}",
-                   "p = pred[] parameter(1)", f"b = {v.text} select(p, {sides})", added=[np.bool_(is_first)])
+                   "p = pred[] parameter(1)", f"b = {v.text} select(p, {sides})", added=[np.array(is_first)])
 
 
 def _broadcast(v: Value) -> HloPiece | None:
@@ -144,7 +142,7 @@ def _broadcast(v: Value) -> HloPiece | None:
     lines = [f"t = {v.of(dims)} broadcast(x), dimensions={order}", "i = s32[] parameter(1)", "z = s32[] constant(0)",
              f"s = {v.of([1, *v.dims])} dynamic-slice(t, {zeros}), dynamic_slice_sizes={_braces([1, *v.dims])}",
              f"b = {v.text} reshape(s)"]
-    return v.piece(*lines, added=[np.int32(v.dice.randint(-1, 4))])
+    return v.piece(*lines, added=[np.array(v.dice.randint(-1, 4), np.int32)])
 
 
 def _updated(v: Value) -> HloPiece | None:
@@ -243,14 +241,14 @@ def outline(target: HloInstruction, dice: random.Random) -> tuple[HloModule, lis
         rest += f"  ROOT r = {result} broadcast(z), dimensions={{}}\n}}\n\n"
         main = (packed + "  n = s32[] constant(0)\n  p = pred[] compare(i, n), direction=GE\n"
                 f"  ROOT b = {result} conditional(p, t, t), true_computation=one, false_computation=other\n")
-        added = [np.int32(dice.randint(0, 3))]
+        added = [np.array(dice.randint(0, 3), np.int32)]
     elif form == "index":
         # An index out of range chooses the last branch.
         rest = f"one {{\n  t = {state} parameter(0)\n{taken}\n  ROOT r = {result} {called}\n}}\n\n"
         rest += f"other {{\n  t = {state} parameter(0)\n  z = {target.shape.element_type}[] constant({zero})\n"
         rest += f"  ROOT r = {result} broadcast(z), dimensions={{}}\n}}\n\n"
         main = packed + f"  ROOT b = {result} conditional(i, t, t, t), branch_computations={{other, other, one}}\n"
-        added = [np.int32(dice.choice((-1, 2, 3, 100)))]
+        added = [np.array(dice.choice((-1, 2, 3, 100)), np.int32)]
     else:
         whole = f"({', '.join(['s32[]', *operands, result])})"
         last = len(operands) + 1
@@ -264,6 +262,6 @@ def outline(target: HloInstruction, dice: random.Random) -> tuple[HloModule, lis
                 f"  t = {whole} tuple({', '.join(['i', *names, 'o'])})\n"
                 f"  w = {whole} while(t), condition=below, body=step\n"
                 f"  ROOT b = {result} get-tuple-element(w), index={last}\n")
-        added = [np.int32(dice.randint(0, 2))]
+        added = [np.array(dice.randint(0, 2), np.int32)]
     text = f"HloModule piece\n\ninner {stub}{rest}ENTRY e {{\n{parameters}\n{main}}}\n"
     return parse(text, "piece"), added

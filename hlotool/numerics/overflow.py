@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hlotool.ir import HloComputation, HloInstruction, Shape
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics.higher_precision import own, widened
 from hlotool.numerics.ulps import largest, unit_of
 from hlotool.ops import binary_opcode, limits, opcodes
 
-Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
 
 #: operations that forward numbers, up to the sign, so that a product may be their operand
@@ -60,14 +60,12 @@ class OpenEnds:
 
     def note_product(self, product: Array, exact: Array) -> None:
         """Remember what a product would be that is not rounded, where that makes a difference in kind."""
-        import numpy as np
-
         if product.dtype.kind != "c" and bool((~np.isfinite(product.astype(exact.dtype)) & np.isfinite(exact)).any()):
             self._products.remember(product, exact)
 
     def moved(self, function: Function, operand: Array, keywords: dict[str, Any], shape: Shape) -> Array:
         """Operations that forward a number, and so an unrounded product."""
-        found = function(operand, **keywords)
+        found: Array = function(operand, **keywords)
         exact = self._products.of(operand)
         if exact is not None:
             self._products.remember(found, widened(function(exact, **keywords), shape))
@@ -75,8 +73,6 @@ class OpenEnds:
 
     def contracted(self, values: Sequence[Array], shapes: Sequence[Shape]) -> list[Array]:
         """The operands of a sum at higher precision, one of them a product that is not rounded, or none."""
-        import numpy as np
-
         wide = [widened(v, s) for v, s in zip(values, shapes, strict=True)]
         exact = {n: e for n, v in enumerate(values) if (e := self._products.of(np.asarray(v))) is not None}
         chosen = int(self._random.integers(0, len(values) + 1)) if exact else len(values)
@@ -89,30 +85,22 @@ class OpenEnds:
     def note_terms(self, found: Array, terms: Sequence[Array]) -> None:
         """Remember what a sum (or difference) of two numbers is made of: where many such are summed up, the first ones
         may be summed up apart from the second ones, and overflow there although these hold infinities."""
-        import numpy as np
-
         sizes = [np.where(np.isfinite(t), np.abs(t), 0) for t in terms]
         self._terms.remember(found, functools.reduce(np.add, sizes))
 
     def magnitudes(self, values: Array, wide: Array) -> Array:
         """The magnitudes of numbers that are summed up, at higher precision; of sums, those of their finite terms."""
-        import numpy as np
-
         known = self._terms.of(values)
         return np.abs(wide) if known is None else known
 
     def note_sum(self, found: Array, exact: Array, size: Array, shape: Shape) -> None:
         """Remember a sum of many numbers at higher precision, where that of their magnitudes is near the end of the
         range."""
-        import numpy as np
-
         if found.dtype.kind != "c" and bool((size > largest(shape.dtype) / 4).any()):
             self._sums.remember(found, np.stack([exact, size]))
 
     def added(self, function: Function, found: Array, values: Sequence[Array], shape: Shape) -> Array:
         """A sum (or difference) of two sums, left open where as one sum it may leave the range."""
-        import numpy as np
-
         known = [self._sums.of(np.asarray(v)) for v in values]
         if all(k is None for k in known):
             return found
@@ -131,15 +119,11 @@ class OpenEnds:
 
         Of the first samples all elements go one way, of the later ones each goes its own.
         """
-        import numpy as np
-
         return self._one_of([found, *(np.full_like(found, end) for end in (np.nan, np.inf, -np.inf)), *others], where)
 
     def folded(self, instruction: HloInstruction, function: Function, operands: Sequence[Array],
                keywords: dict[str, Any], found: Array) -> Array:
         """The result of a sum or product of many numbers, left open where partial ones may leave the range."""
-        import numpy as np
-
         opcode = fold_of(instruction)
         if not opcode:
             return found
@@ -168,8 +152,6 @@ class OpenEnds:
 
     def _product_folded(self, instruction: HloInstruction, fold: Function, values: Array, initial: Array,
                         found: Array) -> Array:
-        import numpy as np
-
         highest, _, least = limits(instruction.shape.dtype)[:3]
         logs = [np.log2(np.abs(a)) for a in (values, initial)]
         zero = fold(np.add, *((np.abs(a) == 0).astype(values.dtype) for a in (values, initial))) > 0
@@ -187,8 +169,6 @@ class OpenEnds:
 
     def _one_of(self, ways: Sequence[Array], where: Array) -> Array:
         """Some elements as one of the arrays has them, the others as the first has."""
-        import numpy as np
-
         found = ways[0]
         ways = [np.asarray(w).astype(found.dtype) for w in ways]
         which = (np.full(found.shape, self._seed % len(ways)) if self._seed < len(ways)
@@ -212,10 +192,10 @@ class Plain:
     computation: HloComputation
     combine: Function
 
-    def __call__(self, left: Array, right: Array) -> Array:
+    def __call__(self, left: Array, right: Array) -> Any:
         return self.combine(left, right)
 
 
-def _folded(function: Function, keywords: dict[str, Any], combine: Function, values: Array, initial: Array) -> Array:
+def _folded(function: Function, keywords: dict[str, Any], combine: Function, values: Array, initial: Array) -> Any:
     """The fold of other numbers by another operation."""
     return function(values, initial, **keywords | {"to_apply": Plain(keywords["to_apply"].computation, combine)})

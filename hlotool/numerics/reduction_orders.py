@@ -11,20 +11,18 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from hlotool.ir import HloInstruction, HloModule
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics.higher_precision import own, widened
 from hlotool.numerics.overflow import OpenEnds, Plain, fold_of
 from hlotool.numerics.ulps import are_whole, ulp_of, unit_of
 from hlotool.ops import Freedom, binary_opcode, freedom_of
 
-Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
 
 
 def reduced_otherwise(instruction: HloInstruction, function: Function, random: Any, turn: int,
                       ends: OpenEnds) -> Function:
     """A reduction in another order; one that chooses meets its initial values last at every second turn."""
-    import numpy as np
-
     chooses = len(instruction.operands) > 2 and any(
         i.opcode == "compare" for c in instruction.called_computations() for i in c.instructions)
 
@@ -44,16 +42,12 @@ def reduced_otherwise(instruction: HloInstruction, function: Function, random: A
 
 def _with_slice(array: Array, value: Array, dimension: int) -> Array:
     """An array with a slice of one value behind the others."""
-    import numpy as np
-
     dims = [1 if d == dimension else n for d, n in enumerate(array.shape)]
     return np.concatenate([array, np.broadcast_to(value, dims).astype(array.dtype)], axis=dimension)
 
 
 def windows_otherwise(instruction: HloInstruction, function: Function, random: Any) -> Function:
     """The sums in windows as sums of two halves of their elements; other operations as they are."""
-    import numpy as np
-
     if fold_of(instruction) != "add":
         return function
 
@@ -89,8 +83,6 @@ def off_by_magnitudes(instruction: HloInstruction, function: Function, drawn: Fu
 
     `function` is the operation's own, `drawn` takes the sum in another order; `ends` hears of sums that may overflow.
     """
-    import numpy as np
-
     shape, kind = instruction.shape, instruction.shape.dtype
 
     def call(*operands: Array, **keywords: Any) -> Any:

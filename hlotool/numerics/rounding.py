@@ -39,7 +39,7 @@ from typing import Any, TypeAlias
 
 from hlotool.execution import DeviceState, Observer, Program, evaluate_program, fed, leaves
 from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Shape, dtype_of_numpy
-from hlotool.ir.arrays import np
+from hlotool.ir.arrays import Array, np
 from hlotool.numerics.higher_precision import HELD_AS_F32, WideShape, is_real, own, wide_kind, widened
 from hlotool.numerics.integral_sums import has_integral_sums, with_open_last_places
 from hlotool.numerics.nan_bits import with_open_nans
@@ -72,7 +72,6 @@ from hlotool.ops import (
     freedom_of,
 )
 
-Array: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
 
 #: operations of which several make one sum
@@ -161,7 +160,7 @@ class RandomRounding:
         found: OpenEnds = self._streams.kept("ends", lambda: OpenEnds(self._turn, self._random))
         return found
 
-    def flushed(self, argument: Array, shape: Shape) -> Array:
+    def flushed(self, argument: Array, shape: Shape) -> Any:
         """An argument as a processor reads it that flushes subnormals."""
         if self._holds_narrow:
             return HELD_AS_F32.widened(argument, shape)
@@ -332,7 +331,7 @@ class RandomRounding:
         is_summed = is_sum and instruction in self._summed_further
         is_chain = is_sum and not is_ordered and any(o.opcode in _SUMS for o in instruction.operands)
 
-        def call(*values: Array, **keywords: Any) -> Array:
+        def call(*values: Array, **keywords: Any) -> Any:
             values = self._read(values, shapes)
             given = _wide_keywords(keywords, shape)
             wide = self._ends.contracted(values, shapes) if is_sum else list(map(widened, values, shapes))
@@ -363,7 +362,7 @@ class RandomRounding:
         """A sum in another order, each step rounded as IEEE 754 says."""
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
 
-        def call(*values: Array, **keywords: Any) -> Array:
+        def call(*values: Array, **keywords: Any) -> Any:
             terms = self._sum_orders.note(instruction, list(map(widened, values, shapes)))
             if terms is None:
                 return function(*values, **keywords)
@@ -402,7 +401,7 @@ class RandomRounding:
         is_narrow = _adds_narrow(instruction)
         has_holes = instruction.opcode == "convolution" and _has_holes(instruction.attributes.get("window"))
 
-        def call(*values: Array, **keywords: Any) -> Array:
+        def call(*values: Array, **keywords: Any) -> Any:
             values = self._read(values, shapes)
             wide = _wide_keywords(keywords, shape)
             given = list(map(widened, values, shapes))
@@ -441,7 +440,7 @@ class RandomRounding:
         """A scaled-dot on a processor that flushes subnormals."""
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
 
-        def call(*values: Array, **keywords: Any) -> Array:
+        def call(*values: Array, **keywords: Any) -> Any:
             if not self._flushes:
                 return function(*values, **keywords)
             sides = scaled_sides(self._read(values, shapes), shape, lambda value: self._flushed(value, shape.dtype),
@@ -566,7 +565,7 @@ class RandomRounding:
         if isinstance(way, float):
             return np.full_like(found, way * largest(shape.dtype) if math.isfinite(way) else way)
         made = 2 * most * self._uniform(wide) if way == "any" else np.where(np.abs(wide) > most / 2, wide, 0)
-        return own(made, shape)
+        return np.asarray(own(made, shape))
 
     def _share_of_operands(self) -> float:
         """The units by which operands of a backward stable operation are off."""
@@ -601,9 +600,9 @@ class RandomRounding:
             return self._flushed(np.where(inexact, found, nearest).astype(nearest.dtype, copy=False), kind)
 
     def _uniform(self, like: Array) -> Array:
-        drawn = self._random.uniform(-1.0, 1.0, np.shape(like))
+        drawn: Array = self._random.uniform(-1.0, 1.0, np.shape(like))
         if np.asarray(like).dtype.kind == "c":
-            return drawn + 1j * self._random.uniform(-1.0, 1.0, np.shape(like))
+            return np.asarray(drawn + 1j * self._random.uniform(-1.0, 1.0, np.shape(like)))
         return drawn
 
     def _read(self, values: tuple[Array, ...], shapes: Sequence[Shape]) -> tuple[Array, ...]:
