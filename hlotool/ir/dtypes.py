@@ -180,4 +180,7 @@ def _numpy_dtype(name: str) -> Any:
 def dtype_of_numpy(dtype: Any) -> DType:
     """Return the element type that holds values of a NumPy dtype; KeyError when HLO has none."""
     name = np.dtype(dtype).name
-    return next(d for d in DTYPES.values() if d.numpy_name == name)
+    found = next((d for d in DTYPES.values() if d.numpy_name == name), None)
+    if found is None:
+        raise KeyError(name)
+    return found

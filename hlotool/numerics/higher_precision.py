@@ -113,7 +113,7 @@ class Holding:
             if is_held:
                 try:
                     return self.widened(function(*values, **keywords), instruction.shape)
-                except (TypeError, ValueError, KeyError, AttributeError, StopIteration):
+                except (TypeError, ValueError, KeyError, AttributeError):
                     is_held = False
             return narrow(*values, **keywords)
 

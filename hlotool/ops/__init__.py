@@ -40,7 +40,7 @@ from hlotool.ops.called import binary_opcode
 from hlotool.ops.boundaries import flushed, int_limits, limits, scatter_window, specials, turning_points
 from hlotool.ops.dimension_parts import common_parts, places_of_parts
 from hlotool.ops.random_programs import Draw, Drawn, Undrawable, draw_ordered, draw_program, literal_text
-from hlotool.ops.numbers import from_bits
+from hlotool.ops.numbers import dtype_of, from_bits
 from hlotool.ops.values import EvaluationError, is_elementwise
 from hlotool.ops.choice import DIRECTIONS, MIRRORED, comparison_type
 from hlotool.ops.collective import GroupMode, device_group_sizes, device_groups, device_pairs, group_mode_of
@@ -70,10 +70,11 @@ __all__ = [
     "Curve", "Draw", "Drawn", "Effect", "Effects", "Elements", "EvaluationError", "Finite", "Flow", "Freedom",
     "GroupMode", "LapackError", "LapackRoutine", "Leading", "Op", "Place", "Sign", "Undrawable", "acts",
     "binary_opcode", "bits_term", "called_routine", "checked_by", "circle_of", "common_parts", "comparison_type",
-    "device_group_sizes", "device_groups", "device_pairs", "draw_ordered", "draw_program", "elements_left",
-    "error_sizes", "flow_of", "flow_of_opcode", "flushed", "freedom_of", "from_bits", "gives_to_host",
-    "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign", "is_elementwise",
-    "is_tied", "lapack_config", "lapack_targets", "limits", "literal_text", "opcodes", "operand_for",
-    "over_blocks", "pairs_of", "places_of_parts", "real_facts", "require", "rounded_once", "scatter_window",
-    "sort_of", "source_of", "specials", "traffic", "turning_points", "value_of", "with_flag", "with_freedom",
+    "device_group_sizes", "device_groups", "device_pairs", "draw_ordered", "draw_program", "dtype_of",
+    "elements_left", "error_sizes", "flow_of", "flow_of_opcode", "flushed", "freedom_of", "from_bits",
+    "gives_to_host", "group_mode_of", "has_effect", "has_foreign", "int_limits", "is_a", "is_any_foreign",
+    "is_elementwise", "is_tied", "lapack_config", "lapack_targets", "limits", "literal_text", "opcodes",
+    "operand_for", "over_blocks", "pairs_of", "places_of_parts", "real_facts", "require", "rounded_once",
+    "scatter_window", "sort_of", "source_of", "specials", "traffic", "turning_points", "value_of", "with_flag",
+    "with_freedom",
 ]

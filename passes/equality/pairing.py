@@ -16,8 +16,9 @@ from collections.abc import Callable, Container, Hashable, Iterable, Iterator, S
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from hlotool.ir import HloInstruction, dtype_of_numpy
+from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array, digest, np
+from hlotool.ops import dtype_of
 
 Item = TypeVar("Item")
 
@@ -141,7 +142,7 @@ def distance(reference: Array, array: Array) -> float:
     """
     if reference.dtype != array.dtype or reference.size != array.size:
         return math.inf
-    kind, one, other = dtype_of_numpy(reference.dtype), reference.reshape(-1), array.reshape(-1)
+    kind, one, other = dtype_of(reference.dtype), reference.reshape(-1), array.reshape(-1)
     if not (kind.is_floating or kind.is_complex):
         return 0.0 if np.array_equal(one, other) else math.inf
     wide = np.complex128 if kind.is_complex else np.float64
@@ -157,7 +158,7 @@ def distance(reference: Array, array: Array) -> float:
 
 def share_of(array: Array) -> float:
     """Return the `distance` by which two ways to compute an array may differ."""
-    kind = dtype_of_numpy(array.dtype)
+    kind = dtype_of(array.dtype)
     if not (kind.is_floating or kind.is_complex):
         return 0.0
     return _SHARES.get(kind.component.mantissa_bits, _SHARE_OF_SHORT)

@@ -108,6 +108,15 @@ def test_partitions_that_leave_a_region_with_other_values_of_one_array_are_told(
     assert sample_program(Program(wrong), [[x]], 0)
 
 
+def test_parts_are_compared_at_higher_precision_too() -> None:
+    """NumPy's widest floats are no element type, and equal ones may have other bytes."""
+    right, wrong = (Program(hlotool.parse(ALIKE.replace("DEVICE", d).replace("f32", "f64"))) for d in ("7", "3"))
+    x = np.arange(8) / 3
+    assert np.array_equal(shadow_program(right, [[x]])[0][0].astype(np.float64), x)
+    with pytest.raises(HloError, match="partitions 0 and 3 leave the region"):
+        shadow_program(wrong, [[x]])
+
+
 def test_the_cause_of_several_values_of_one_part_is_searched_where_the_first_partition_shows_it() -> None:
     right, first, last = (Program(hlotool.parse(ALIKE.replace("DEVICE", device))) for device in ("7", "0", "3"))
     rows = [[np.arange(1, 9, dtype=np.float32)]]

@@ -21,7 +21,7 @@ import hlotool
 from hlotool.cli import main
 from hlotool.conformance.expectations import read_expectations
 from hlotool.diagnostics.records import schema_of
-from hlotool.execution import Program, evaluate_program
+from hlotool.execution import Program, evaluate_program, run_text
 from hlotool.fuzzing import (
     GENERATORS,
     Campaign,
@@ -119,6 +119,8 @@ def test_shardings_fit_their_meshes_and_split_what_has_parts_of_one_size() -> No
         assert program.partitioning == "automatic" and len(subject.rows) == 1
         for instruction in module.instructions():
             given = instruction.attributes.get("sharding")
+            if given is not None and "manual" in (given.kind, *given.last_tile_dims):
+                continue
             shapes = [s for _, s in instruction.shape.leaves()]
             for sharding, shape in zip(given.elements or [given], shapes, strict=True) if given is not None else ():
                 found = placement_of(sharding, shape.rank, program.partitions)
@@ -126,6 +128,34 @@ def test_shardings_fit_their_meshes_and_split_what_has_parts_of_one_size() -> No
                 assert instruction.opcode != "parameter" or not any(splits), subject.text
                 is_uneven |= any(splits)
     assert meshes == {2, 4, 8} and is_uneven
+
+
+def test_regions_by_hand_have_one_value_and_say_it_in_both_words() -> None:
+    """The reference holds the parts that leave a region against each other."""
+    seen: dict[str, int] = {}
+    words = {"shardy": "xla.sdy.meshes", "by hand": "xla.sdy.LocalToGlobalShape", "gspmd": "SPMDShardToFullShape",
+             "mixed": "last_tile_dims={manual, replicated}", "open": "{?}", "parts": ":(1)2", "order": "device_ids",
+             "constraint": 'custom_call_target="Sharding", sharding={devices=[2,1,2'}
+    words |= {o: f" {o}(" for o in ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute",
+                                    "partition-id")}
+    for subject in (s for b in range(3) for s in programs_of(Plan(2, generators=("sharded",)), b)):
+        for name, word in words.items():
+            seen[name] = seen.get(name, 0) + (word in subject.text)
+        assert not [d for d in hlotool.lint(subject.text) if d.severity.name == "ERROR"], subject.text
+        evaluate_program(Program(hlotool.parse(subject.text)), subject.rows)
+    assert all(seen.values()), seen
+
+
+@pytest.mark.parametrize("number", range(0, 64, 8))
+def test_partitioned_regions_give_what_the_whole_program_gives(number: int) -> None:
+    """XLA's partitioner, GSPMD's or Shardy's, keeps these programs."""
+    pytest.importorskip("jax")
+    plan = Plan(2, generators=("sharded",))
+    subject = programs_of(plan, 1)[number]
+    found = evaluate_program(Program(hlotool.parse(subject.text)), subject.rows)
+    given = run_text(subject.text, subject.rows, "pjrt:cpu", devices=1, time_limit=PATIENCE)
+    for one, other in zip(found[0], given[0], strict=True):
+        assert np.allclose(one.astype(np.complex128), other.astype(np.complex128), 1e-2, 1e-2, equal_nan=True)
 
 
 def test_every_rule_has_a_program_that_holds_it() -> None:
