@@ -9,6 +9,7 @@ from hlotool.ir.lazy_names import lazily
 if TYPE_CHECKING:
     from hlotool.ir.attribute_types import SEVERAL_KINDS, TYPES
     from hlotool.ir.attributes import (
+        API_VERSIONS,
         FORMS,
         KINDS,
         NO_ATTRIBUTES,
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "API_VERSIONS",
     "BARE_TYPES",
     "COMBINE",
     "DTYPES",
@@ -157,8 +159,9 @@ __all__ = [
 
 __getattr__ = lazily(__name__, {
     "attribute_types": ("SEVERAL_KINDS", "TYPES"),
-    "attributes": ("FORMS", "KINDS", "NO_ATTRIBUTES", "OF_COMPUTATIONS", "OF_MODULES", "Aliasing", "Attributes",
-        "BackendConfig", "BufferDonor", "ConvolutionDimensions", "Domain", "EntryLayout", "FrontendAttributes", "Kind",
+    "attributes": ("API_VERSIONS", "FORMS", "KINDS", "NO_ATTRIBUTES", "OF_COMPUTATIONS", "OF_MODULES", "Aliasing",
+        "Attributes", "BackendConfig", "BufferDonor", "ConvolutionDimensions", "Domain", "EntryLayout",
+        "FrontendAttributes", "Kind",
         "Metadata", "OperandSparsity", "Padding", "PaddingDimension", "Raw", "ReadMetadata", "ResultAccuracy",
         "SliceDimension", "Sparsity", "Statistics", "Window", "WindowDimension", "kind_of"),
     "dtypes": ("BARE_TYPES", "DTYPES", "LATER_TYPE_WORDS", "DType", "dtype_of_numpy", "is_type_word"),

@@ -17,6 +17,10 @@ from hlotool.ir.shapes import Shape
 from hlotool.ir.sharding import Sharding
 from hlotool.ir.typed_attributes import TypedAttributes
 
+#: the versions of the interface of custom calls, by number. Source: xla_data.proto, CustomCallApiVersion
+API_VERSIONS = ("API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING",
+                "API_VERSION_STATUS_RETURNING_UNIFIED", "API_VERSION_TYPED_FFI")
+
 
 @lazy_dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class WindowDimension(metaclass=Interned):

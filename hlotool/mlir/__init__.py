@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from hlotool.mlir.print_generic import generic_text
     from hlotool.mlir.print_short import short_text
     from hlotool.mlir.print_values import dense_numbers, stored_bytes, value_text
-    from hlotool.mlir.program_structure import structural_mistakes
+    from hlotool.mlir.program_structure import TERMINATORS, structural_mistakes
     from hlotool.mlir.stablehlo_codec import read_stablehlo_bytecode
     from hlotool.mlir.text_program import read_attribute, read_program, read_recovering, read_type
     from hlotool.mlir.vhlo_codec import Version, words_of
@@ -97,21 +97,22 @@ if TYPE_CHECKING:
     from hlotool.mlir.vhlo_versions import Requirement, lacking, place_text, requirements
 
 __all__ = [
-    "ATTRIBUTES", "LOCATIONS", "NESTED", "TOO_NEW", "TYPES", "UNIT", "UNKNOWN", "AnyAttribute", "AnyType",
-    "ArrayAttribute", "Block", "Bracketed", "Bytecode", "CallLocation", "ComplexType", "DenseArrayAttribute",
-    "DenseAttribute", "DenseResourceAttribute", "DenseStringsAttribute", "Dialect", "DialectAttribute",
-    "DialectType", "DictionaryAttribute", "FileLocation", "FloatAttribute", "FloatType", "FunctionType",
-    "FusedLocation", "IndexType", "IntegerAttribute", "IntegerType", "Location", "MemRefType", "NameLocation",
-    "NoneType", "Operation", "Region", "Requirement", "SparseAttribute", "SsaValue", "StringAttribute",
-    "SymbolAttribute", "TensorType", "TextAttribute", "TextLost", "TextType", "TupleType", "TypeAttribute",
-    "UnitAttribute", "UnknownLocation", "VectorType", "Version", "artifact_dialects", "artifact_version",
-    "attribute_names", "dense_numbers", "fields_of_attribute", "float_bits", "float_text", "float_value",
-    "float_width", "generic_text", "inner_places", "is_bytecode", "is_known", "lacking", "laid_out",
-    "make_operation", "operation_names", "place_text", "read_attribute", "read_bytecode",
-    "read_producer", "read_program", "read_recovering", "read_stablehlo_artifact", "read_stablehlo_bytecode",
-    "read_type", "read_vhlo", "requirements", "short_text", "stored_bytes", "structural_mistakes", "value_text",
-    "version_of", "version_text", "walk", "with_signs", "without_signs", "words_of", "words_of_form",
-    "write_bytecode", "write_plain_bytecode", "write_stablehlo_artifact", "written_names",
+    "ATTRIBUTES", "LOCATIONS", "NESTED", "TERMINATORS", "TOO_NEW", "TYPES", "UNIT", "UNKNOWN",
+    "AnyAttribute", "AnyType", "ArrayAttribute", "Block", "Bracketed", "Bytecode", "CallLocation",
+    "ComplexType", "DenseArrayAttribute", "DenseAttribute", "DenseResourceAttribute",
+    "DenseStringsAttribute", "Dialect", "DialectAttribute", "DialectType", "DictionaryAttribute",
+    "FileLocation", "FloatAttribute", "FloatType", "FunctionType", "FusedLocation", "IndexType",
+    "IntegerAttribute", "IntegerType", "Location", "MemRefType", "NameLocation", "NoneType", "Operation",
+    "Region", "Requirement", "SparseAttribute", "SsaValue", "StringAttribute", "SymbolAttribute",
+    "TensorType", "TextAttribute", "TextLost", "TextType", "TupleType", "TypeAttribute", "UnitAttribute",
+    "UnknownLocation", "VectorType", "Version", "artifact_dialects", "artifact_version", "attribute_names",
+    "dense_numbers", "fields_of_attribute", "float_bits", "float_text", "float_value", "float_width",
+    "generic_text", "inner_places", "is_bytecode", "is_known", "lacking", "laid_out", "make_operation",
+    "operation_names", "place_text", "read_attribute", "read_bytecode", "read_producer", "read_program",
+    "read_recovering", "read_stablehlo_artifact", "read_stablehlo_bytecode", "read_type", "read_vhlo",
+    "requirements", "short_text", "stored_bytes", "structural_mistakes", "value_text", "version_of",
+    "version_text", "walk", "with_signs", "without_signs", "words_of", "words_of_form", "write_bytecode",
+    "write_plain_bytecode", "write_stablehlo_artifact", "written_names",
 ]
 
 __getattr__ = lazily(__name__, {
@@ -136,7 +137,7 @@ __getattr__ = lazily(__name__, {
     "plain_bytecode": ("write_plain_bytecode",),
     "print_generic": ("generic_text",),
     "print_short": ("short_text",),
-    "program_structure": ("structural_mistakes",),
+    "program_structure": ("TERMINATORS", "structural_mistakes"),
     "stablehlo_codec": ("read_stablehlo_bytecode",),
     "text_program": ("read_attribute", "read_program", "read_recovering", "read_type"),
     "narrow_integers": ("with_signs", "without_signs"),

@@ -18,7 +18,8 @@ from hlotool.mlir.print_values import value_text
 from hlotool.mlir.vhlo_codec import ATTRIBUTE_ROWS
 from hlotool.mlir.vhlo_operations import all_groups, groups_of, versions_of_operation
 
-_TERMINATORS = frozenset(("func.return", "stablehlo.return", "sdy.return"))
+#: operations that end a block
+TERMINATORS = frozenset(("func.return", "stablehlo.return", "sdy.return"))
 #: dialects whose operations are known well enough to be no terminators, but for those
 _KNOWN = ("stablehlo", "chlo", "func", "sdy", "builtin")
 #: attributes that an operation may lack, though VHLO's row names no value for them
@@ -181,13 +182,13 @@ def _kinds(operation: str) -> dict[str, str]:
 def _of_block(block: Block, around: Operation) -> Iterator[tuple[Operation, str]]:
     operations = block.operations
     for operation in operations[:-1]:
-        if operation.name in _TERMINATORS:
+        if operation.name in TERMINATORS:
             yield operation, f"{operation.name} is not the last operation of its block"
     if not operations:
         yield around, f"a block of {around.name} has no operation to end with"
         return
     last = operations[-1]
-    if last.name not in _TERMINATORS and last.dialect in _KNOWN:
+    if last.name not in TERMINATORS and last.dialect in _KNOWN:
         yield last, f"the block ends with {last.name}, which returns nothing from it"
     if last.name == "func.return" and around.name != "func.func":
         yield last, f"func.return stands in {around.name}, not in a function"

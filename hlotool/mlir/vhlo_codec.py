@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hlotool.ir import API_VERSIONS
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.builtin_codec import I1, packed, unpacked
 from hlotool.mlir.print_floats import float_width
@@ -135,8 +136,7 @@ ATTRIBUTE_ROWS = (
     _row("bool_v1", 2, value=BOOL),
     _words("comparison_direction_v1", 3, FIRST, "EQ NE GE GT LE LT"),
     _words("comparison_type_v1", 4, FIRST, "NOTYPE FLOAT TOTALORDER SIGNED UNSIGNED"),
-    _words("api_version_v1", 5, FIRST, "API_VERSION_UNSPECIFIED API_VERSION_ORIGINAL API_VERSION_STATUS_RETURNING "
-           "API_VERSION_STATUS_RETURNING_UNIFIED API_VERSION_TYPED_FFI"),
+    _words("api_version_v1", 5, FIRST, " ".join(API_VERSIONS)),
     _row("dict_v1", 6, entries=list_of(pair_of(ATTRIBUTE, ATTRIBUTE))),
     _words("fft_type_v1", 7, FIRST, "FFT IFFT RFFT IRFFT"),
     _row("float_v1", 8, type=TYPE, value=_VALUE),

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hlotool.diagnostics import HloError
+from hlotool.ir import API_VERSIONS
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir.builtin_codec import I1
 from hlotool.mlir.narrow_integers import without_signs
@@ -22,7 +23,7 @@ from hlotool.mlir.text_program import read_program
 from hlotool.mlir.value_conversion import UnfitError, ValueConversion
 from hlotool.mlir.vhlo_codec import PLAIN_NAMES
 from hlotool.mlir.vhlo_operations import VhloOperation, groups_of, versions_of_operation
-from hlotool.mlir.vhlo_upgrade import API_VERSIONS, ENUMERATIONS, I64
+from hlotool.mlir.vhlo_upgrade import ENUMERATIONS, I64
 
 _AXIS = re.compile(r'#stablehlo\.axis_ref<\s*name = "([^"\\]*)"(?:,\s*sub_axis_info = \(\s*(\d+)\s*\)\s*(\d+))?\s*>')
 _QUANTISED = re.compile(r"\s*([iu])(\d+)(?:<(-?\d+):(-?\d+)>)?:(\w+)(?::(\d+))?,\s*(?:\{(.*)\}|(.*))\s*", re.S)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.ir import API_VERSIONS
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir import codes
 from hlotool.mlir.builtin_codec import I1, dense_attribute, element_count, integer_attribute
@@ -28,8 +29,6 @@ _CAST = "builtin.unrealized_conversion_cast"
 _FUNCTIONS = {"func": "func.func", "call": "func.call"}
 #: enumerations, and the number of each word
 ENUMERATIONS = {row.mnemonic for row in ATTRIBUTE_ROWS if "" in row.fields}
-API_VERSIONS = ("API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING",
-                "API_VERSION_STATUS_RETURNING_UNIFIED", "API_VERSION_TYPED_FFI")
 
 
 def upgrade_to_stablehlo(program: Operation, filename: str = "<bytes>") -> Operation:

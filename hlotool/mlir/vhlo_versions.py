@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, at
-from hlotool.ir import Source
+from hlotool.ir import API_VERSIONS, Source
 from hlotool.mlir import builtin_values as mlir
 from hlotool.mlir import codes
 from hlotool.mlir.operations import Block, Operation, Region, SsaValue, walk
@@ -20,7 +20,7 @@ from hlotool.mlir.value_conversion import UnfitError
 from hlotool.mlir.vhlo_codec import FIRST, FIRST_VERSIONS, PLAIN, Version
 from hlotool.mlir.vhlo_form import VhloForm, vhlo_base
 from hlotool.mlir.vhlo_operations import VhloOperation, groups_of, version_text, versions_of_operation
-from hlotool.mlir.vhlo_upgrade import API_VERSIONS, is_default
+from hlotool.mlir.vhlo_upgrade import is_default
 
 #: findings about one program
 _MOST = 20

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hlotool.ir import (
+    API_VERSIONS,
     Aliasing,
     BackendConfig,
     FrontendAttributes,
@@ -31,9 +32,8 @@ from hlotool.ops.registry import op, require
 from hlotool.ops.shardy_sharding import listed_sharding
 from hlotool.ops.values import EvaluationError
 
-#: the interfaces of custom calls; what names none has the first one
-API_VERSIONS = {"API_VERSION_UNSPECIFIED": 1, "API_VERSION_ORIGINAL": 1, "API_VERSION_STATUS_RETURNING": 2,
-                "API_VERSION_STATUS_RETURNING_UNIFIED": 3, "API_VERSION_TYPED_FFI": 4}
+#: the numbers of the interfaces in StableHLO; a call that names none has the original one
+_VERSION_NUMBERS = {name: number or 1 for number, name in enumerate(API_VERSIONS)}
 
 
 def custom_call_shape(*operands: Shape, custom_call_target: str, declared: Shape | None,
@@ -75,7 +75,7 @@ def _require_marked(target: str, operands: Sequence[Shape], result: Shape) -> No
 
 def _emit_custom_call(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     given = instruction.attributes
-    version = API_VERSIONS[given.get("api_version", "API_VERSION_ORIGINAL")]
+    version = _VERSION_NUMBERS[given.get("api_version", "API_VERSION_ORIGINAL")]
     found = {"call_target_name": string(given["custom_call_target"]), "api_version": f"{version} : i32"}
     if given.get("custom_call_has_side_effect"):
         found["has_side_effect"] = "true"
@@ -170,7 +170,7 @@ def _mlir(value: Any) -> str:
 
 #: the literal of a call, which StableHLO has no place for. XLA: SetBound
 _LITERAL = "mhlo.literal"
-_VERSION_NAMES = {number: name for name, number in API_VERSIONS.items()}
+_VERSION_NAMES = {number: name for name, number in _VERSION_NUMBERS.items()}
 #: where JAX keeps a typed configuration, which StableHLO's own attribute did not take at first
 _CONFIG_BESIDE = "mhlo.backend_config"
 

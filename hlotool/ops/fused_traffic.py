@@ -11,7 +11,8 @@ from hlotool.ops.costs import Cost, Inner
 _HANDED_ON = frozenset(("bitcast", "reshape", "get-tuple-element", "tuple", "copy", "convert"))
 #: instructions that read of their first operand only what they give
 _PARTIAL = frozenset(("slice", "dynamic-slice", "gather"))
-_UPDATES = frozenset(("dynamic-update-slice", "scatter"))
+#: instructions whose result is written over their first operand, but for what is updated
+UPDATES = frozenset(("dynamic-update-slice", "scatter"))
 
 
 def cost_of_fusion(instruction: HloInstruction, inner: Inner) -> Cost:
@@ -37,7 +38,7 @@ def _read(parameter: HloInstruction, users: dict[HloInstruction, list[HloInstruc
         for user in users.get(value, ()):
             if user.opcode in _PARTIAL and user.operands[0] is value and value not in user.operands[1:]:
                 found += user.shape.nbytes
-            elif user.opcode in _UPDATES and user.operands[0] is value and value not in user.operands[1:]:
+            elif user.opcode in UPDATES and user.operands[0] is value and value not in user.operands[1:]:
                 # it is the result's own place; what is combined with an update is read
                 found += sum(u.shape.nbytes for u in _updates(user)) if user.opcode == "scatter" else 0
             elif user.opcode in _HANDED_ON:
@@ -56,7 +57,7 @@ def _written(result: HloInstruction) -> int:
     value = result
     while value.opcode in ("bitcast", "convert") and value.operands:
         value = value.operands[0]
-    if value.opcode in _UPDATES and result.shape.is_array:
+    if value.opcode in UPDATES and result.shape.is_array:
         bits = result.shape.nbytes * 8 // max(result.shape.size, 1)
         return sum(update.shape.size for update in _updates(value)) * bits // 8
     return result.shape.nbytes

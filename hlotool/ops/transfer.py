@@ -51,7 +51,8 @@ def _channel(e: Emitter, instruction: HloInstruction, host: int) -> dict[str, st
     return found
 
 
-_PAIRS = "_xla_send_recv_source_target_pairs"
+#: the frontend attribute of send and recv that lists who sends to whom
+SOURCE_TARGET_PAIRS = "_xla_send_recv_source_target_pairs"
 
 
 def circle_of(pairs: Sequence[tuple[int, int]]) -> int | None:
@@ -68,7 +69,7 @@ def circle_of(pairs: Sequence[tuple[int, int]]) -> int | None:
 
 def pairs_of(attributes: FrontendAttributes | None) -> tuple[tuple[int, int], ...]:
     """Who sends to whom, from the frontend attribute that says it."""
-    text = (attributes.get(_PAIRS, "") if attributes else "") or ""
+    text = (attributes.get(SOURCE_TARGET_PAIRS, "") if attributes else "") or ""
     return tuple((int(a), int(b)) for a, b in re.findall(r"\{(\d+),\s*(\d+)\}", text))
 
 
@@ -87,7 +88,7 @@ def _lifted_channel(r: Reader, host: int) -> dict[str, Any]:
         found["is_host_transfer"] = True
     if r.has("source_target_pairs") and (pairs := lifted_table(r, "source_target_pairs")):
         text = ",".join(f"{{{a},{b}}}" for a, b in pairs)
-        found["frontend_attributes"] = FrontendAttributes(((_PAIRS, f'"{{{text}}}"'),))
+        found["frontend_attributes"] = FrontendAttributes(((SOURCE_TARGET_PAIRS, f'"{{{text}}}"'),))
     return found
 
 

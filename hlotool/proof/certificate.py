@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from hlotool.ir import HloModule
 from hlotool.passes.equality import (
     ALL_MOVES,
+    DIRECTIVES,
     EXACT,
     EXACT_MOVES,
     REASSOCIATING,
@@ -37,8 +38,6 @@ HEAD = "hlotool-certificate 1"
 RULES = {"exact": EXACT, "reassociating": REASSOCIATING}
 #: the same of rules that have no direction
 MOVES = {"exact": EXACT_MOVES, "reassociating": ALL_MOVES}
-#: attributes with which an instruction is taken as it is, since a compiler may act on them
-_DIRECTIVES = frozenset({"sharding", "frontend_attributes", "control-predecessors"})
 _DIGITS = 16
 
 
@@ -84,7 +83,7 @@ def taken_over(raw: Numbering, form: Numbering, number_of: Callable[[Node], int]
     found = list[int]()
     for node in raw.nodes:
         own = node.with_operands(*(found[n] for n in node.operands))
-        is_told = any(name in _DIRECTIVES for name, _ in own.attributes)
+        is_told = any(name in DIRECTIVES for name, _ in own.attributes)
         found.append(form.add(own) if is_told else number_of(own))
     return found
 

@@ -16,12 +16,20 @@ from typing import Any, NamedTuple
 from hlotool.ir import ConvolutionDimensions
 from hlotool.ops import OPS
 from hlotool.ops.index_maps import ZERO, Condition, Read, Scalar, Sized, TermWindow, WholeNumber, elementwise_map, whole
-from hlotool.passes.rewrite_rules import RewriteRule, constant_text, fold_of, names_in, operands_of_rule, parts, tree_of
+from hlotool.passes.rewrite_rules import (
+    SIZE,
+    RewriteRule,
+    constant_text,
+    fold_of,
+    names_in,
+    operands_of_rule,
+    parts,
+    tree_of,
+)
 from hlotool.proof.queries import NoSort
 
 _LIST = re.compile(r"[\[{](.*)[\]}]", re.S)
 _RANGE = re.compile(r"\[([^\]]*)\]")
-_SIZE = re.compile(r"(?<![A-Za-z])[A-Z](?![A-Za-z])")
 _RELATIONS = {ast.LtE: lambda a, b: b.at_least(a), ast.GtE: lambda a, b: a.at_least(b), ast.Lt: WholeNumber.below,
               ast.Gt: lambda a, b: b.below(a), ast.Eq: WholeNumber.equals}
 _INDEX = "s32"
@@ -63,8 +71,8 @@ def sides_of(rule: RewriteRule) -> RuleSides:
     """Return both sides of a rule. Raises NoSort where one has an operation without index map."""
     operands = _operands(rule)
     before, after = (_side(tree_of(text), operands) for text in (rule.before, rule.after))
-    sizes = {s for _, dims, _ in operands_of_rule(rule) for d in dims for s in _SIZE.findall(d)}
-    letters = sorted({*sizes, *_SIZE.findall(f"{rule.before} {rule.after} {rule.where}")})
+    sizes = {s for _, dims, _ in operands_of_rule(rule) for d in dims for s in SIZE.findall(d)}
+    letters = sorted({*sizes, *SIZE.findall(f"{rule.before} {rule.after} {rule.where}")})
     indices = [name for name, _, kind in operands_of_rule(rule) if kind == _INDEX]
     given = (*(whole_of(s).at_least(ZERO) for s in sorted(sizes)),
              *(d.at_least(ZERO) for d in before.dims), *before.valid, *conditions_of(rule.where))

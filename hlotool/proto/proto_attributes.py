@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hlotool.ir import Domain, HloComputation, HloInstruction, Literal, Shape, may_be_elided
+from hlotool.ir import API_VERSIONS, Domain, HloComputation, HloInstruction, Literal, Shape, may_be_elided
 from hlotool.proto import proto_values as values
 from hlotool.proto.proto_values import INCONSISTENT, ProtoError, enumerator, ints, text_of
 
@@ -256,7 +256,7 @@ def _thread(i: Instruction) -> str | None:
 
 def _api_version(i: Instruction) -> str | None:
     number = i.proto.custom_call_api_version
-    return enumerator(_API_VERSIONS, number, "version of the custom-call interface") if number > 1 else None
+    return enumerator(API_VERSIONS, number, "version of the custom-call interface") if number > 1 else None
 
 
 def _backend_config(i: Instruction) -> Any:
@@ -270,8 +270,6 @@ _ALGORITHMS = ("unset", "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_acc
                "dot_f16_f16_f32", "dot_bf16_bf16_bf16", "dot_bf16_bf16_f32", "dot_bf16_bf16_f32_x3",
                "dot_bf16_bf16_f32_x6", "dot_tf32_tf32_f32", "dot_tf32_tf32_f32_x3", "dot_f32_f32_f32",
                "dot_f64_f64_f64", "dot_bf16_bf16_f32_x9")
-_API_VERSIONS = ("API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING",
-                 "API_VERSION_STATUS_RETURNING_UNIFIED", "API_VERSION_TYPED_FFI")
 _SCHEDULES = ("SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST")
 _PADDING_TYPES = ("PADDING_INVALID", "PADDING_VALID", "PADDING_SAME")
 _CONVOLUTION_KINDS = ("unset", "fprop", "dgrad", "wgrad")

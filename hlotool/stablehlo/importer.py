@@ -22,7 +22,7 @@ from hlotool.ir import (
     Source,
     callees_first,
 )
-from hlotool.mlir import Block, Operation, Region, SsaValue, structural_mistakes, walk
+from hlotool.mlir import TERMINATORS, Block, Operation, Region, SsaValue, structural_mistakes, walk
 from hlotool.ops import BARE_REGIONS, OPS
 from hlotool.ops.lowering import Lift
 from hlotool.stablehlo import codes
@@ -54,8 +54,6 @@ from hlotool.text import check_writable
 _MOST_COPIED = 64
 #: an operation that has an HLO form where the sizes of its result are fixed
 _FIXED_ALONE = "stablehlo.dynamic_broadcast_in_dim"
-_TERMINATORS = frozenset(("func.return", "stablehlo.return", "sdy.return"))
-
 #: exceptions of a lift on an operation that is not as it expects
 _MISREADINGS = (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration)
 
@@ -296,7 +294,7 @@ class Importer:
         """Import the operations of a block; what its terminator returns."""
         for operation in block.operations:
             name = operation.name
-            if name in _TERMINATORS:
+            if name in TERMINATORS:
                 return [self.resolve(scope, value) for value in operation.operands]
             try:
                 self._operation(scope, operation, name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from hlotool.grammars import pattern, terminal
+from hlotool.grammars import pattern
 from hlotool.ir import NO_ATTRIBUTES, Attributes, HloInstruction, Metadata, ReadMetadata, deferred
 from hlotool.text.definitions import Body
 from hlotool.text.keywords import RESERVED
@@ -18,8 +18,8 @@ from hlotool.text.phrase_cache import PAYLOADS, RememberedPhrases
 from hlotool.text.phrases import METADATA
 from hlotool.text.scan import LINE, cut_quickly
 from hlotool.text.shapes_text import has_orders
+from hlotool.text.tokens import INDEX_COMMENT
 
-_INDEX_COMMENT = deferred(lambda: terminal("lines", "INDEX_COMMENT"))
 _LOOKED_AT = SUSPECTS.union(PAYLOADS)
 _TYPED_OPERAND = deferred(lambda: pattern("lines", "typed_operand"))
 
@@ -141,7 +141,7 @@ class QuickLines:
     def _operands(self, inside: str, table: dict[str, HloInstruction]) -> tuple[HloInstruction, ...] | None:
         """Operands with comments between them or shapes in front; None when the long way must look at them."""
         if "/*" in inside:
-            inside = _INDEX_COMMENT.sub("", inside)
+            inside = INDEX_COMMENT.sub("", inside)
         if "[" not in inside:
             if self._has_signs:  # what stands within a name stays, and the name is none then
                 inside = inside.removeprefix("%").replace(", %", ", ")

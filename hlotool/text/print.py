@@ -6,7 +6,6 @@ from collections import Counter
 from typing import Any
 
 from hlotool.diagnostics import Diagnostic, HloError, define, without_controls
-from hlotool.grammars import terminal
 from hlotool.ir import (
     Attributes,
     EntryLayout,
@@ -28,6 +27,7 @@ from hlotool.ir import (
 from hlotool.text.keywords import KEYWORDS, RESERVED
 from hlotool.text.phrases import print_literal, print_value
 from hlotool.text.text_style import TODAY, PrintOptions, style_of
+from hlotool.text.tokens import INDEX_COMMENT
 from hlotool.text.writable import broken_values
 
 BROKEN = define("R107", "broken-module", "A module whose objects do not hang together: its text would be another "
@@ -45,7 +45,6 @@ _SHAPES = frozenset({Kind.ENTRY_LAYOUT, Kind.SHAPE, Kind.SHAPES})
 _SHARDINGS = frozenset({Kind.SHARDING, Kind.DOMAIN})
 #: a mesh in front of dimensions, its names in quotes
 _BARE_MESH = deferred(lambda: r"\bmesh\[(?:'(?:[^'\\]|\\.)*'=\d+,?)*\](?= \[)")
-_INDEX_COMMENT = deferred(lambda: terminal("lines", "INDEX_COMMENT"))
 
 
 def print_module(module: HloModule, options: PrintOptions | None = None) -> str:
@@ -208,7 +207,7 @@ class ModulePrinter:
 
     def _shape(self, shape: Shape, *, layout: bool = True) -> str:
         text = shape.text(layout and self.options.layouts)
-        return text if self.options.shape_index or not shape.is_tuple else _INDEX_COMMENT.sub("", text)
+        return text if self.options.shape_index or not shape.is_tuple else INDEX_COMMENT.sub("", text)
 
     def _literal(self, literal: Literal) -> str:
         limit = self.options.elide_above
@@ -250,7 +249,7 @@ class ModulePrinter:
         text = print_value(kind, value, percent=self.options.percent)
         if self.options.mesh_comma and kind in _SHARDINGS:
             text = _BARE_MESH.sub(r"\g<0>,", text)
-        return text if self.options.shape_index or kind not in _SHAPES else _INDEX_COMMENT.sub("", text)
+        return text if self.options.shape_index or kind not in _SHAPES else INDEX_COMMENT.sub("", text)
 
 
 def _mark(index: int) -> str:

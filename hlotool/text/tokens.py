@@ -27,6 +27,8 @@ CLOSE_PLAIN = deferred(lambda: rf"\}}(?:\n\s*|[ \t\r]*(?:{COMMENT})?(?:\n\s*|\Z)
 #: a comment; one that is never closed goes to the end, which is found once and not again at every '/*'
 ANY_COMMENT = rf"{COMMENT}|/\*[\s\S]*"
 BLANK = re.compile(rf"(?:\s+|{ANY_COMMENT})*+", re.ASCII)
+#: a comment that counts elements of a tuple: /*index=5*/
+INDEX_COMMENT = deferred(lambda: terminal("lines", "INDEX_COMMENT"))
 
 # What statements and headers begin like, for not reading past them when a bracket is missing: made from the grammar's
 # rules, which say nothing about text that is wrong. What is put around them is the lines that such text is told by.

@@ -11,7 +11,18 @@ from typing import Any
 
 from hlotool.diagnostics import without_controls
 from hlotool.grammars import plain, terminal
-from hlotool.ir import FrontendAttributes, Kind, Literal, Metadata, Raw, ReadMetadata, ResultAccuracy, Shape, deferred
+from hlotool.ir import (
+    API_VERSIONS,
+    FrontendAttributes,
+    Kind,
+    Literal,
+    Metadata,
+    Raw,
+    ReadMetadata,
+    ResultAccuracy,
+    Shape,
+    deferred,
+)
 from hlotool.text.attribute_builder import ATTRIBUTES
 from hlotool.text.literals_text import read_literal
 from hlotool.text.phrase_errors import (
@@ -43,8 +54,7 @@ ATTRIBUTE_WORDS: dict[str, tuple[str, ...]] = {
     "convolution_kind": ("fprop", "wgrad", "dgrad", "unset"),
     "kind": ("kLoop", "kInput", "kOutput", "kCustom", "kTransposeDot", "kConvBackwardFilter", "kConvBackwardInput"),
     "schedule": ("SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST"),
-    "api_version": ("API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING",
-                    "API_VERSION_STATUS_RETURNING_UNIFIED", "API_VERSION_TYPED_FFI"),
+    "api_version": API_VERSIONS,
     "mode": ("cross_replica", "cross_partition", "cross_replica_and_partition", "flattened_id"),
     "operand_precision": ("default", "high", "highest", "packed_nibble"),
 }

@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hlotool.ir import Aliasing, HloComputation, HloInstruction, Shape, post_order
-from hlotool.ops import OPS, flow_of, is_a
+from hlotool.ops import OPS, UPDATES, flow_of, is_a
 
-#: operations of which the result's place is their first operand's, but for what is updated
-_UPDATES = frozenset(("dynamic-update-slice", "scatter"))
 #: bitcasts in a row that are looked through
 _LONGEST_CHAIN = 1_000
 
@@ -39,7 +37,7 @@ def updated_in_place(instruction: HloInstruction) -> Iterator[Aliasing]:
 
     Source: XLA, HloDataflowAnalysis::GetInPlaceInputOutputPairs.
     """
-    if instruction.opcode in _UPDATES:
+    if instruction.opcode in UPDATES:
         if not instruction.shape.is_tuple:
             yield Aliasing((), 0)
         for number in range(len(instruction.shape.elements)):  # a scatter into several arrays
@@ -50,7 +48,7 @@ def updated_in_place(instruction: HloInstruction) -> Iterator[Aliasing]:
         is_tuple = called.root.opcode == "tuple"
         for number, made in enumerate(called.root.operands if is_tuple else (called.root,)):
             update = _behind_bitcasts(made)
-            given = _behind_bitcasts(update.operands[0]) if update.opcode in _UPDATES and update.operands else None
+            given = _behind_bitcasts(update.operands[0]) if update.opcode in UPDATES and update.operands else None
             if given is not None and given.opcode == "parameter":
                 yield Aliasing((number,) if is_tuple else (), given.parameter_number)
 

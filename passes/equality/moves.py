@@ -20,8 +20,8 @@ from hlotool.ir.arrays import np
 from hlotool.ops import OPS, Op, common_parts, places_of_parts
 from hlotool.passes.equality.movements import inverse
 from hlotool.passes.equality.numbering import Node, Numbering, NumberingRule
+from hlotool.passes.equality.numbering_rules import Apply
 
-_Apply: TypeAlias = Callable[[Numbering, Node], "Node | int | None"]
 #: a value, and what a slice takes of it
 _Cut: TypeAlias = tuple[int, tuple[SliceDimension, ...]]
 _MOVES: list[NumberingRule] = []
@@ -30,8 +30,8 @@ _MOST_PARTS = 8
 _ELEMENTWISE = tuple(o for o, record in OPS.items() if "elementwise" in record.flags and "random" not in record.flags)
 
 
-def _move(*opcodes: str, keeps: str = "bits", keeps_nans: bool = True) -> Callable[[_Apply], _Apply]:
-    def register(function: _Apply) -> _Apply:
+def _move(*opcodes: str, keeps: str = "bits", keeps_nans: bool = True) -> Callable[[Apply], Apply]:
+    def register(function: Apply) -> Apply:
         _MOVES.append(NumberingRule("moves", opcodes, keeps, function, keeps_nans))
         return function
 

@@ -58,7 +58,7 @@ _IGNORED = frozenset({"backend_config", "async_execution_thread", "output_to_ope
                       "is_composite"})
 _ASPECTS = Aspects(ignored=_IGNORED)
 #: attributes that tell a compiler something about one instruction; rules would lose them with the instruction
-_DIRECTIVES = frozenset({"sharding", "frontend_attributes", "control-predecessors"})
+DIRECTIVES = frozenset({"sharding", "frontend_attributes", "control-predecessors"})
 #: operations that forward their operand
 _COPIES = frozenset({"copy", "domain"})
 #: values of replica_groups that mean all devices
@@ -239,7 +239,7 @@ class Numbering:
 
     def is_directed(self, node: Node) -> bool:
         """Return True if directives to compilers are on an expression."""
-        return any(name in _DIRECTIVES for name, _ in node.attributes)
+        return any(name in DIRECTIVES for name, _ in node.attributes)
 
     def shape(self, number: int) -> Shape | None:
         """Return the shape of an expression; None if that is no array of static size."""
@@ -366,7 +366,7 @@ class Numbering:
         attributes, inner = self._attributes(i, operands, frame.depth)
         own = operands[:1] if i.opcode == "conditional" else operands
         node = replace(near, attributes=attributes, operands=(*(n for o in own for n in leaf_numbers(o)), *inner))
-        number = self.add(node) if _DIRECTIVES.intersection(i.attributes) else self.number(node)
+        number = self.add(node) if DIRECTIVES.intersection(i.attributes) else self.number(node)
         if has_effect(i):
             frame.drawn[number] += 1
             if frame.drawn[number] > 1:

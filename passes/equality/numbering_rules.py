@@ -58,13 +58,14 @@ _SLACK = 4
 
 #: all rules, in the order of the file
 _RULES: list[NumberingRule] = []
-_Apply: TypeAlias = Callable[[Numbering, Node], "Node | int | None"]
+#: a rule's function: the node or the number that takes a node's place; None where the rule does not apply
+Apply: TypeAlias = Callable[[Numbering, Node], "Node | int | None"]
 
 
 def rule(name: str, *opcodes: str, flag: str = "", keeps: str = "bits", keeps_nans: bool = True
-         ) -> Callable[[_Apply], _Apply]:
+         ) -> Callable[[Apply], Apply]:
     """Make a function a rule of operations, those with a flag of the record included."""
-    def register(function: _Apply) -> _Apply:
+    def register(function: Apply) -> Apply:
         flagged = [opcode for opcode, record in OPS.items() if flag in record.flags]
         _RULES.append(NumberingRule(name, (*opcodes, *flagged), keeps, function, keeps_nans))
         return function

@@ -26,7 +26,7 @@ from hlotool.ir import (
 from hlotool.ir.arrays import np
 from hlotool.passes.edit import PRED, ComputationEditor
 from hlotool.passes.instruction_findings import report
-from hlotool.text import is_paired_start
+from hlotool.text import COMPARISONS, is_paired_start
 
 HISTORY = "history of XLA's printer and parser, 2017 to 2026"
 
@@ -122,16 +122,14 @@ def _expect(holds: bool, message: str) -> None:
 
 # Names of opcodes
 
-_DIRECTIONS = {"equal-to": "EQ", "not-equal-to": "NE", "greater-than": "GT", "greater-than-or-equal-to": "GE",
-               "less-than": "LT", "less-than-or-equal-to": "LE"}
 _NAMES = {"logical-and": "and", "logical-or": "or", "logical-not": "not", "generate-token": "after-all",
           "all-reduce-scatter": "reduce-scatter"}
 
 
-@on_opcode(*_DIRECTIONS)
+@on_opcode(*COMPARISONS)
 def comparison(edit: ComputationEditor, instruction: HloInstruction) -> None:
     """Until 2019 each comparison had an opcode; the type of comparison is the element type's own."""
-    instruction.attributes = instruction.attributes | {"direction": _DIRECTIONS[instruction.opcode]}
+    instruction.attributes = instruction.attributes | {"direction": COMPARISONS[instruction.opcode]}
     instruction.opcode = "compare"
 
 

@@ -267,6 +267,13 @@ def _snake(value: Any) -> Any:
     return [_snake(v) for v in value] if isinstance(value, list) else value
 
 
+def dot_attributes(numbered: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Return the dimension numbers of a dot as HLO's attributes, without empty ones."""
+    names = {f"{side}_{kind}_dims": f"{side}_{kind}_dimensions" for kind in ("batch", "contracting")
+             for side in ("lhs", "rhs")}
+    return {ours: found for ours, theirs in names.items() if (found := numbers(numbered.get(theirs)))}
+
+
 def numbers(value: Any) -> tuple[int, ...]:
     """A list of integers, which JSON of protobufs writes as strings."""
     return tuple(int(v) for v in value or ())

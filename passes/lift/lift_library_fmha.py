@@ -19,12 +19,8 @@ from typing import Any
 
 from hlotool.ir import HloInstruction, HloModule, Shape
 from hlotool.passes.edit import PRED
-from hlotool.passes.lift.library_calls import Call, numbers, on_target, wide_type
+from hlotool.passes.lift.library_calls import Call, dot_attributes, on_target, wide_type
 from hlotool.passes.lift.lift_library_calls import lift_targets
-
-_DIMENSIONS = {"lhs_batch_dims": "lhs_batch_dimensions", "rhs_batch_dims": "rhs_batch_dimensions",
-               "lhs_contracting_dims": "lhs_contracting_dimensions",
-               "rhs_contracting_dims": "rhs_contracting_dimensions"}
 
 
 def lift_library_fmha(module: HloModule) -> HloModule:
@@ -68,8 +64,7 @@ def _dot(call: Call, lhs: HloInstruction, rhs: HloInstruction, config: dict[str,
     numbered = config.get(name)
     call.expect(isinstance(numbered, dict), f"its configuration has no {name}")
     assert isinstance(numbered, dict)
-    return call.add("dot", [lhs, rhs], **{ours: found for ours, theirs in _DIMENSIONS.items()
-                                          if (found := numbers(numbered.get(theirs)))})
+    return call.add("dot", [lhs, rhs], **dot_attributes(numbered))
 
 
 def _spread_out(call: Call, bias: HloInstruction, shape: Shape) -> HloInstruction:

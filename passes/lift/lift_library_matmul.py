@@ -22,10 +22,10 @@ from typing import Any
 from hlotool.ir import HloInstruction, HloModule, Shape
 from hlotool.passes.lift.library_calls import (
     Call,
+    dot_attributes,
     elu,
     gelu_erf,
     gelu_tanh,
-    numbers,
     on_target,
     relu,
     relu6,
@@ -36,9 +36,6 @@ from hlotool.passes.lift.library_calls import (
 )
 from hlotool.passes.lift.lift_library_calls import lift_targets
 
-_DIMENSIONS = {"lhs_batch_dims": "lhs_batch_dimensions", "rhs_batch_dims": "rhs_batch_dimensions",
-               "lhs_contracting_dims": "lhs_contracting_dimensions",
-               "rhs_contracting_dims": "rhs_contracting_dimensions"}
 _EPILOGUES: dict[str, Callable[[Call, HloInstruction], HloInstruction] | None] = {
     "DEFAULT": None, "RELU": relu, "GELU": gelu_tanh, "SILU": silu}
 
@@ -121,8 +118,7 @@ def _dot(call: Call, lhs: HloInstruction, rhs: HloInstruction, config: dict[str,
     numbered = config.get("dot_dimension_numbers")
     call.expect(isinstance(numbered, dict), "its configuration has no dimension numbers")
     assert isinstance(numbered, dict)
-    attributes: dict[str, Any] = {ours: found for ours, theirs in _DIMENSIONS.items()
-                                  if (found := numbers(numbered.get(theirs)))}
+    attributes: dict[str, Any] = dict(dot_attributes(numbered))
     precision = config.get("precision_config") or {}
     if words := [str(w).lower() for w in precision.get("operand_precision", ())]:
         attributes["operand_precision"] = tuple(words)

@@ -23,6 +23,7 @@ from hlotool.passes.lints.module_view import View
 from hlotool.passes.lints.rule import Finding, Fixability, Scope, rule
 from hlotool.passes.lints.varying import Varying, groups_of, listed_groups
 
+#: opcodes of collectives, in the order of their declaration
 COLLECTIVES = tuple(opcode for opcode in OPS if opcode in with_flag("collective"))
 
 
@@ -102,7 +103,6 @@ def _article(instruction: HloInstruction) -> str:
 
 #: the channel that JAX gives to all collectives. Source: JAX, COLLECTIVE_CHANNEL_ID
 _OF_JAX = 1
-_WITH_CHANNEL = frozenset(COLLECTIVES)
 #: collectives in which groups of devices wait for each other
 _GROUPED = frozenset(o for o in COLLECTIVES if not o.endswith("-done") and any(
     a.name == "replica_groups" for a in OPS[o].attributes))
@@ -306,7 +306,7 @@ def _collectives(view: View, computation: HloComputation) -> list[str]:
         known[computation] = []
         found: list[str] = []
         for instruction in computation.instructions:
-            if instruction.opcode in _WITH_CHANNEL and max(view.group_sizes(instruction), default=2) > 1:
+            if instruction.opcode in COLLECTIVES and max(view.group_sizes(instruction), default=2) > 1:
                 found.append(instruction.opcode)
             for callee in instruction.called_computations() if instruction.attributes else ():
                 found.extend(_collectives(view, callee))

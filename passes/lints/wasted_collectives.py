@@ -141,7 +141,7 @@ def duplicate_collective(view: View, computation: HloComputation) -> Iterator[Fi
     """
     seen: dict[Any, HloInstruction] = {}
     for instruction in computation.instructions:
-        if instruction.opcode not in _COLLECTIVES or instruction.opcode.endswith("-done") or not instruction.operands:
+        if instruction.opcode not in COLLECTIVES or instruction.opcode.endswith("-done") or not instruction.operands:
             continue
         reducer = instruction.attributes.get("to_apply")
         folded = binary_opcode(reducer)
@@ -158,4 +158,3 @@ def duplicate_collective(view: View, computation: HloComputation) -> Iterator[Fi
                           fix=fix_of(view.module.source, f"use {first.name}", changes, is_safe=False))
 
 
-_COLLECTIVES = frozenset(COLLECTIVES)

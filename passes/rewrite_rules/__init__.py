@@ -1,6 +1,7 @@
 """Rewrites of algebraic simplifiers as data, and what each of them keeps: values, NaN, infinities, signs of zero."""
 
 from hlotool.passes.rewrite_rules.pattern import (
+    SIZE,
     constant_text,
     fold_of,
     module_text,
@@ -32,8 +33,8 @@ from hlotool.passes.rewrite_rules.verdict_table import (
     witness_words,
 )
 
-__all__ = ["DOMAINS", "FLOATS", "MATRIX", "TYPES", "RewriteRule", "RuleMatch", "constant_text", "decidable_rules",
-           "fold_of", "known_outcomes", "known_verdicts", "matches", "module_text", "names_in", "number_of",
-           "operands_of_rule", "parts", "pattern_text", "rule_of_change", "rule_sentence", "rules", "rules_page",
-           "shape_rules", "sized_module_text", "status_counts", "tree_of", "types_of", "verdict_words",
+__all__ = ["DOMAINS", "FLOATS", "MATRIX", "SIZE", "TYPES", "RewriteRule", "RuleMatch", "constant_text",
+           "decidable_rules", "fold_of", "known_outcomes", "known_verdicts", "matches", "module_text", "names_in",
+           "number_of", "operands_of_rule", "parts", "pattern_text", "rule_of_change", "rule_sentence", "rules",
+           "rules_page", "shape_rules", "sized_module_text", "status_counts", "tree_of", "types_of", "verdict_words",
            "verdicts_page", "witness_words"]

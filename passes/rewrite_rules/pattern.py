@@ -32,7 +32,8 @@ _COMPUTE: dict[type[ast.operator], Callable[[int, int], int]] = {
 #: names of constants that are no number literals of Python
 _CONSTANTS = {"inf", "nan", "true", "false"}
 #: a size in an attribute, and what is computed of numbers
-_SIZE = re.compile(r"(?<![A-Za-z])[A-Z](?![A-Za-z])")
+#: a size in the texts of a rule: a capital letter of its own
+SIZE = re.compile(r"(?<![A-Za-z])[A-Z](?![A-Za-z])")
 _COMPUTED = re.compile(r"(?<![\d()+*/-])(?:[\d-]*+[()+*/][\d()+*/-]*+|-*+\d++-[\d-]*+)")
 #: an operand of a rule for all sizes
 _OPERAND = re.compile(r"(\w)\[([^\]]*)\](?::(\w+))?")
@@ -170,7 +171,7 @@ class _Rows:
         if text == "T":
             return self.element_type
         sizes = self.sizes or {"N": self.dims[0]}
-        numbers = _SIZE.sub(lambda m: f"({sizes[m[0]]})" if sizes[m[0]] < 0 else str(sizes[m[0]]), text)
+        numbers = SIZE.sub(lambda m: f"({sizes[m[0]]})" if sizes[m[0]] < 0 else str(sizes[m[0]]), text)
         return _COMPUTED.sub(lambda m: str(number_of(m[0], {})), numbers.replace(" x ", "x"))
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from hlotool.diagnostics import Diagnostic
 from hlotool.ir import FrontendAttributes, HloComputation, HloInstruction, HloModule
-from hlotool.ops import circle_of
+from hlotool.ops import SOURCE_TARGET_PAIRS, circle_of, pairs_of
 from hlotool.passes.codes import ASYNC_SOURCE, ASYNC_USE, CHANNEL_PAIR, CHANNEL_SHARED, CHANNEL_USE, DEADLOCK
 from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import report
@@ -15,7 +14,6 @@ from hlotool.passes.instruction_findings import report
 _OPENING = frozenset({"send", "recv"})
 _CLOSING = frozenset({"send-done", "recv-done"})
 _COLLECTIVES = ("all-", "collective-", "reduce-scatter", "ragged-all-to-all")
-_PAIRS = "_xla_send_recv_source_target_pairs"
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -86,18 +84,18 @@ def _host(module: HloModule, instruction: HloInstruction,
             return
 
 
-def pairs_of(instruction: HloInstruction) -> Pairs | None:
-    """Return the pairs of source and target, where a frontend attribute names them."""
-    entries = instruction.attributes.get("frontend_attributes")
-    text = entries.get(_PAIRS) if isinstance(entries, FrontendAttributes) else None
-    return None if text is None else tuple((int(a), int(b)) for a, b in re.findall(r"(\d+)\s*,\s*(\d+)", text))
+def _named_pairs(instruction: HloInstruction) -> Pairs | None:
+    """Return the pairs of source and target; None where no frontend attribute names them."""
+    held = instruction.attributes.get("frontend_attributes")
+    is_named = isinstance(held, FrontendAttributes) and held.get(SOURCE_TARGET_PAIRS) is not None
+    return pairs_of(held) if is_named else None
 
 
 def _deadlock(module: HloModule, computation: HloComputation) -> Iterator[Diagnostic]:
     """The first reason why the sequence waits forever. Source: XLA, hlo_verifier.cc, VerifyNoCollectiveDeadlocks."""
     opened: list[tuple[HloInstruction, Pairs]] = []
     for instruction in computation.instructions:
-        pairs = pairs_of(instruction) if instruction.opcode in _OPENING else None
+        pairs = _named_pairs(instruction) if instruction.opcode in _OPENING else None
         if pairs is not None:
             message = _bad_pairs(pairs)
             opcode = instruction.opcode
