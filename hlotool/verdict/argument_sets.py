@@ -35,6 +35,7 @@ from hlotool.ir import DType, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import is_nan, terms_of_product
 from hlotool.ops import OPS, Elements, Finite, flow_of, flushed, from_bits, int_limits, limits, specials
+from hlotool.passes.equality import ModuleChange
 from hlotool.passes.verify import require_parts
 from hlotool.process import work_time
 from hlotool.verdict.boundary_arguments import Wishes, constants_of
@@ -98,14 +99,15 @@ class _Leaf:
 class ArgumentSearch:
     """Makes sets of arguments for a program, or for two of one signature.
 
+    `changes` are the instructions in which the two differ, where they are a few: what shows those is solved for first.
     Raises HloError for instructions that lack an operand or an attribute.
     """
 
-    def __init__(self, programs: Sequence[Program], seed: int = 0) -> None:
+    def __init__(self, programs: Sequence[Program], seed: int = 0, changes: Sequence[ModuleChange] = ()) -> None:
         for program in programs:
             require_parts(program.module)
         self.program, self.programs = programs[0], programs
-        self.seed = seed
+        self.seed, self.changes = seed, changes
         self.leaves = [_Leaf(shape) for shape in self.program.parameters]
         self.constants = list(dict.fromkeys(c for p in programs for c in constants_of(p.module)))
         for program in programs:
@@ -146,7 +148,8 @@ class ArgumentSearch:
         for number, kind in enumerate(kinds or KINDS):
             yield self.make(kind, number)
         if kinds is None:
-            searches = [SolvedArguments(p, lambda number: self.make("random", number).values[0]) for p in self.programs]
+            searches = [SolvedArguments(p, lambda number: self.make("random", number).values[0], self.changes)
+                        for p in self.programs]
             longer = yield from self._solved(searches)
             every = 1 if any(search.is_long for search in searches) else _EVERY
             for number, kind in enumerate(itertools.cycle(_FURTHER), len(KINDS)):

@@ -229,8 +229,13 @@ def constant_of(instruction: HloInstruction) -> float | None:
 
 def constants_of(module: HloModule) -> list[float]:
     """The numbers that a program is written with, each once; of long arrays none."""
+    return constants_in(*module.computations)
+
+
+def constants_in(*computations: HloComputation) -> list[float]:
+    """The numbers that computations are written with, each once; of long arrays none."""
     found: dict[float, None] = {}
-    for instruction in module.instructions():
+    for instruction in (i for c in computations for i in c.instructions):
         if instruction.opcode == "constant" and (value := constant_of(instruction)) is not None:
             found[value] = None
     return list(found)[:64]

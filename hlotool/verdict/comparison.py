@@ -12,6 +12,7 @@ them. What the first module allows (hlotool.numerics.judgement) is what the seco
 
 from __future__ import annotations
 
+import functools
 import itertools
 import time
 from collections import Counter
@@ -60,18 +61,19 @@ from hlotool.numerics import (
     without_ends,
 )
 from hlotool.ops import OPS, gives_to_host
-from hlotool.passes.equality import diff
+from hlotool.passes.equality import ModuleChange, diff
 from hlotool.process import work_time
 from hlotool.proof import ProofStatus, prove
 from hlotool.verdict.argument_sets import ArgumentSearch, ArgumentSet
 from hlotool.verdict.codes import DIFFERENCE
 from hlotool.verdict.dependence import Dependence
 from hlotool.verdict.enumerated_arguments import count_of_all, enumeration, every_argument
-from hlotool.verdict.findings import Comparison, Finding
+from hlotool.verdict.findings import Comparison, Finding, listed
 from hlotool.verdict.handed_out import with_handed_out
 from hlotool.verdict.loop_bounds import most_rounds
 from hlotool.verdict.parts_evidence import PartsEvidence
 from hlotool.verdict.run_observer import Coverage, Watch, sides_of
+from hlotool.verdict.small_changes import small_changes, unreached
 
 #: seconds for a module, by default
 TIME_BUDGET = 10.0
@@ -96,6 +98,8 @@ _ENUMERATED = "enumerated"
 _BESIDE_PROVED = 12
 #: seconds that those may take beyond the budget
 _GRACE = 10.0
+#: bytes of arguments and results that are kept, and seconds in which a change of the modules must reach one of those
+_MOST_KEPT, _REACHING = 1 << 26, 10.0
 #: seconds that one run of the reference may take in a search
 _LONGEST_RUN = 20.0
 
@@ -150,7 +154,8 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
             is_searched = arguments is None and inputs is None and tolerance is None and partition is None
             first = work.enumerate() if is_searched else []
             held = one if partition is not None else other
-            work.compare(itertools.chain(first, _sets(one, held, arguments, inputs, seed)))
+            changes = work.changes if is_searched else []
+            work.compare(itertools.chain(first, _sets(one, held, arguments, inputs, seed, changes)))
     except HloError as error:
         work.found.diagnostics.extend(error.diagnostics)
     work.found.seconds = time.monotonic() - started
@@ -173,11 +178,11 @@ def _is_same(one: HloModule, other: HloModule) -> bool:
 
 
 def _sets(one: Program, other: Program, given: Sequence[Array] | None, inputs: Sequence[str] | None,
-          seed: int) -> Iterator[ArgumentSet]:
+          seed: int, changes: Sequence[ModuleChange]) -> Iterator[ArgumentSet]:
     if given is not None:
         yield ArgumentSet("given", [fitted(one, given)] * one.devices)
         return
-    yield from ArgumentSearch([one] if other is one else [one, other], seed).sets(inputs)
+    yield from ArgumentSearch([one] if other is one else [one, other], seed, changes).sets(inputs)
 
 
 @dataclass
@@ -223,8 +228,18 @@ class _Work:
         self._open = OpenElements()
         self._open_arguments: list[list[Array]] | None = None
         self._doubts: list[tuple[Doubt, Finding]] = []
+        #: (device, result) of truth values -> those that the first module gave
+        self._truths: dict[tuple[int, int], set[bool]] = {}
+        #: arguments that were compared, with the first module's results, as far as they are kept
+        self._kept: list[tuple[list[list[Array]], list[list[Array]]]] = []
+        self._kept_bytes = 0
         #: sets on which the second module has a value on the reference, and on which it has none
         self._has_value: Counter[bool] = Counter()
+
+    @functools.cached_property
+    def changes(self) -> list[ModuleChange]:
+        """The instructions in which two modules differ, where they are a few."""
+        return small_changes(self.one.module, self.other.module) if self.is_pair and self.partition is None else []
 
     def prove_parts(self) -> None:
         """Try to prove that all devices' results are parts of the whole ones, which costs little."""
@@ -540,6 +555,13 @@ class _Work:
         """Note what the results of one more set say about the worth of agreement."""
         assert case.reference is not None
         rows = [leaf for row in case.reference for leaf in row]
+        if self._kept_bytes < _MOST_KEPT and case.arguments.name != "given":
+            self._kept.append((case.arguments.values, case.reference))
+            self._kept_bytes += sum(np.asarray(a).nbytes for row in (*case.arguments.values, rows) for a in row)
+        for device, row in enumerate(case.reference):
+            for result, leaf in enumerate(row):
+                if np.asarray(leaf).dtype == np.bool_ and leaf.size:
+                    self._truths.setdefault((device, result), set()).update((bool(leaf.any()), bool(leaf.all())))
         for leaf in rows:
             self._seen_number |= not leaf.size or not bool(is_nan(leaf).all())
         if self._first is None:
@@ -571,9 +593,11 @@ class _Work:
             found.vacuous.append(f"the second module has no value on {self._has_value[False]:,} sets of arguments on "
                                  "which the first has one")
         self._cover_choices(self.one, self.coverage, known, "")
+        self._cover_truths(known)
         if self.is_pair and not self.has_no_reference:
             self._cover_choices(self.other, self.coverage_of_other, Dependence(self.other), "second module, ")
             self._prove()
+            self._cover_changes()
         if not found.is_one_program:
             programs = [(self.one, ""), *([(self.other, "second module, ")] if self.is_pair else [])]
             found.handed_out = [f"{whose}{i.opcode} {i.name}" for program, whose in programs
@@ -594,6 +618,14 @@ class _Work:
                 if most is None or ran < most:
                     found.loops[f"{whose}{instruction.opcode} {instruction.name}"] = ran
 
+    def _cover_truths(self, known: Dependence) -> None:
+        """Note the results that are truth values and were the same one, or not each of both, on all arguments."""
+        marks = known.root if isinstance(known.root, tuple) else (known.root,)
+        for (device, result), seen in self._truths.items():
+            if len(seen) == 1 and (result >= len(marks) or marks[result]):
+                where = f"result {result}" + f" of device {device}" * bool(device)
+                self.found.untaken.append(f"{where}: {str(not next(iter(seen))).lower()}")
+
     def _prove(self) -> None:
         """Note what is known of the modules for all arguments."""
         one, other = self.one.module, self.other.module
@@ -606,9 +638,21 @@ class _Work:
             else:
                 self.found.unproved = str(proof)
 
+    def _cover_changes(self) -> None:
+        """Note where all that differs between the modules is an instruction or a few that reached no result."""
+        found = self.found
+        if found.basis != "sampled" or found.verdict != "agree" or self.partition is not None or not self._kept:
+            return
+        until = work_time() + _REACHING
+        if lost := unreached(self.one, self.other, self.changes, self._kept, until):
+            found.vacuous.append(f"the modules differ in {listed(lost)}, of which no result told anything: with other "
+                                 "numbers in that place the results are the same")
+
     @staticmethod
     def _is_choice(instruction: HloInstruction, known: Dependence) -> bool:
         """Return True if the arguments decide which side is taken."""
+        if instruction.opcode == "xor":
+            return all(map(known.depends, instruction.operands))
         if instruction.opcode == "while":
             return known.depends(instruction) and known.depends(instruction.attributes["condition"].root)
         chooser = instruction.operands[instruction.opcode == "clamp"]

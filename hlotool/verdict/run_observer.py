@@ -39,7 +39,7 @@ def _looks_at(opcode: str, *sides: str) -> Callable[[_Look], _Look]:
 
 @dataclass
 class Coverage:
-    """The sides of selects, clamps, conditionals and loops that some run has taken."""
+    """The sides of selects, clamps, conditionals, loops and truth values that some run has taken."""
 
     taken: dict[HloInstruction, set[int]] = field(default_factory=dict)
     #: the most rounds that a run of a loop took
@@ -58,8 +58,9 @@ def sides_of(instruction: HloInstruction) -> tuple[str, ...]:
     """The sides of a choice by name; none for other operations."""
     if instruction.opcode == "conditional":
         return tuple(c.name for c in instruction.called_computations())
-    if instruction.opcode == "convert" and instruction.operands[0].shape.element_type != "pred":
-        return ()  # of truth values a number is made
+    if instruction.opcode in ("convert", "xor") and (
+            not instruction.operands[0].shape.is_array or instruction.operands[0].shape.element_type != "pred"):
+        return ()  # of truth values a number is made, or another truth value that each of them decides
     return SIDES.get(instruction.opcode, ())
 
 
@@ -69,6 +70,8 @@ class Watch:
 
     coverage: Coverage | None = None
     until: float | None = None
+    #: puts another function in the place of an instruction's own
+    replaced: Callable[[HloInstruction, Function], Function] | None = None
     #: note the instructions that make NaN or infinities of finite operands
     is_after_origins: bool = False
     origins: list[HloInstruction] = field(default_factory=list)
@@ -90,6 +93,8 @@ class Watch:
     def rebind(self, instruction: HloInstruction, function: Function,
                keywords: dict[str, Any]) -> tuple[Function, dict[str, Any]]:
         """The function of an instruction, with a look at what it gets."""
+        if self.replaced is not None:
+            function = self.replaced(instruction, function)
         if instruction.opcode in _LOOKS:
             function = _LOOKS[instruction.opcode](self, instruction, function)
         if self.is_after_origins and instruction.shape.is_array and instruction.operands:
@@ -112,6 +117,18 @@ class Watch:
             if self.coverage is not None and value.size:
                 self.coverage.take(instruction, *([0] if value.any() else []), *([] if value.all() else [1]))
             found: Array = function(value, **keywords)
+            return found
+
+        return call if sides_of(instruction) else function
+
+    @_looks_at("xor", "first true", "first false", "second true", "second false")
+    def _xor(self, instruction: HloInstruction, function: Function) -> Function:
+        def call(*values: Array) -> Array:
+            if self.coverage is not None and values[0].size:
+                for number, value in enumerate(values):
+                    self.coverage.take(instruction, *([2 * number] if value.any() else []),
+                                       *([] if value.all() else [2 * number + 1]))
+            found: Array = function(*values)
             return found
 
         return call if sides_of(instruction) else function

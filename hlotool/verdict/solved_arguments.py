@@ -1,9 +1,11 @@
 """Arguments that are solved for: what ordinary ones leave untried, carried back through runs of the reference.
 
+    change    where two modules differ in a constant, what meets it lies between both; a table is read where it differs
     equal     a comparison, minimum, maximum or clamp gets equal operands, or the lesser one on the other side
-    side      a select, a conditional or a conversion of pred takes the side that it did not
+    side      a select, a conditional or a conversion of pred takes the side that it did not, together with those that
+              let its result through; a logical operation gives the other truth value
     at        an operand holds a value at which the operation changes its behaviour (boundary_arguments.py)
-    rounds    a loop whose condition depends on the arguments runs a number of rounds
+    rounds    a loop whose condition depends on the arguments runs a number of rounds, or as many as a constant in it
 
 A goal is kept where a run of the arguments that were found reaches it. The search is bounded by what it runs, not by
 time, so that a busy machine finds the same.
@@ -12,16 +14,18 @@ time, so that a busy machine finds the same.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from hlotool.diagnostics import HloError
 from hlotool.execution import OutOfTime, Program
-from hlotool.ir import HloInstruction
+from hlotool.ir import HloInstruction, HloModule
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import OPS, Calls, flow_of
-from hlotool.verdict.boundary_arguments import boundaries_of
+from hlotool.ops import OPS, Calls, Elements, flow_of
+from hlotool.passes.equality import ModuleChange
+from hlotool.verdict.boundary_arguments import boundaries_of, constants_in
 from hlotool.verdict.dependence import Dependence
 from hlotool.verdict.traced_run import Place, TracedRun, Wanted, stepped
 
@@ -31,6 +35,12 @@ ROUNDS = (13, 20, 21, 50, 51, 300, 301, 1000, 1001)
 _MOST_IN_LOOP = 40_000
 #: what all runs may cost (TracedRun.work), and goals that are tried
 _MOST_WORK, _MOST_GOALS = 6_000_000, 160
+#: instructions that a loop may run in all to reach a constant in it, and the largest step of its counter
+_MOST_TO_CONSTANT, _LARGEST_STEP = 200_000, 10
+#: selects around one whose sides are taken together with its own
+_MOST_TOGETHER = 4
+#: share of a number by which another one may be off that is as good
+_NEAR = 2.0 ** -16
 #: runs after one another for one goal, and values of one operand
 _TURNS, _VALUES = 10, 10
 #: plain arguments that are begun with
@@ -42,16 +52,20 @@ class _Goal:
     """Something that no run has shown, at an instruction."""
 
     instruction: HloInstruction
+    #: of an operand; -1: it is the value
     number: int
-    #: what an operand should be, from what the operands are
+    #: what that should be, from what the operands are
     values: Callable[[Sequence[Array]], Array]
+    #: floats that are about as large reach it, too
+    is_near: bool = False
 
 
 class SolvedArguments:
-    """Searches arguments for one program; `draw` gives plain ones by number."""
+    """Searches arguments for one program; `draw` gives plain ones by number, `changes` are those of another module."""
 
-    def __init__(self, program: Program, draw: Callable[[int], list[Array]]) -> None:
-        self.program = program
+    def __init__(self, program: Program, draw: Callable[[int], list[Array]], changes: Sequence[ModuleChange] = ()
+                 ) -> None:
+        self.program, self._changes = program, changes
         self._left = _MOST_WORK
         self._depends = Dependence(program)
         self._generator = np.random.default_rng(0)
@@ -76,19 +90,28 @@ class SolvedArguments:
                 return
             if (arguments := self._reached(goal)) is not None:
                 yield arguments
+        for goals in self._ways():
+            if self._left < 0:
+                return
+            if (arguments := self._reached_together(goals)) is not None:
+                yield arguments
 
     def rounds(self) -> Iterator[tuple[int, list[Array]]]:
         """Yield numbers of rounds, and arguments with which a loop should run as often, the few rounds first."""
         if not self._bases:
             return
-        for count in ROUNDS:
-            for loop in self._loops():
-                if count * _size(loop) <= _MOST_IN_LOOP and (made := self._with_rounds(loop, count)) is not None:
+        known = {loop: _constants_in(loop) for loop in self._loops()}
+        for count in sorted({*ROUNDS, *itertools.chain(*known.values())}):
+            for loop, own in known.items():
+                most = _MOST_IN_LOOP if count in ROUNDS else _MOST_TO_CONSTANT if count in own else 0
+                if count * _size(loop) <= most and (made := self._with_rounds(loop, count)) is not None:
                     yield count, made
 
     # Goals.
 
     def _goals(self) -> Iterator[_Goal]:
+        for change in self._changes:
+            yield from _change_goals(self.program.module, change)
         places = [run.places() for run in self._bases]
         made = 0
         for instruction in (i for c in self.program.module.computations for i in c.instructions):
@@ -114,7 +137,7 @@ class SolvedArguments:
 
     def _solved(self, run: TracedRun, place: Place, goal: _Goal, takes_turns: bool) -> list[Array] | None:
         """Arguments that reach a goal; `takes_turns` changes the first and the last operands of operations in turn."""
-        mask = self._mask(run.operand(place, goal.number).shape)
+        mask = self._mask(_operands(run, place)[goal.number].shape)
         for turn in range(_TURNS):
             if place not in run.moments:
                 return None
@@ -128,6 +151,30 @@ class SolvedArguments:
                 return following.arguments
             run = following
         return None
+
+    def _ways(self) -> Iterator[list[_Goal]]:
+        """The sides of each select within the data of others, with those by which the others let it through."""
+        for computation in self.program.module.computations:
+            users = computation.users()
+            for select in computation.instructions:
+                if select.opcode == "select" and self._depends.depends(select.operands[0]):
+                    outer = _letting_through(select, users)
+                    if outer:
+                        yield from ([*outer, _side(select, truth)] for truth in (True, False))
+
+    def _reached_together(self, goals: Sequence[_Goal]) -> list[Array] | None:
+        """Return arguments that reach several goals at once, one after the other; None where none are found."""
+        run = self._bases[0]
+        for goal in (*goals, *goals):  # a later one may have undone an earlier one
+            places = run.places().get(goal.instruction, [])
+            if places and _is_met(run, places[0], goal):
+                continue
+            found = self._solved(run, places[0], goal, False) if places else None
+            following = self._run(found) if found is not None else None
+            if following is None:
+                return None
+            run = following
+        return run.arguments
 
     def _mask(self, dims: Sequence[int]) -> Array:
         """About half of the elements, one at least."""
@@ -168,15 +215,20 @@ class SolvedArguments:
 
 
 def _operands(run: TracedRun, place: Place) -> list[Any]:
-    """Return the operands of an instruction as arrays; tuples (branches of a conditional take them) stay tuples."""
-    return [v if isinstance(v, tuple | list) else np.asarray(v) for v in run.moments[place].operands]
+    """Return the operands of an instruction and its value as arrays; tuples (of branches) stay tuples."""
+    moment = run.moments[place]
+    return [v if isinstance(v, tuple | list) else np.asarray(v) for v in (*moment.operands, moment.value)]
 
 
 def _is_met(run: TracedRun, place: Place, goal: _Goal) -> bool:
     values = _operands(run, place)
     if goal.number >= len(values):
         return False
-    return bool((values[goal.number] == goal.values(values)).any())
+    found, wanted = values[goal.number], goal.values(values)
+    if goal.is_near and found.dtype.kind != "b" and not flow_of(place[1]).packs:
+        found, wanted = found.astype(np.float64), wanted.astype(np.float64)
+        return bool((np.abs(found - wanted) <= _NEAR * np.abs(wanted)).any())
+    return bool((found == wanted).any())
 
 
 def _choice_goals(instruction: HloInstruction) -> Iterator[_Goal]:
@@ -194,9 +246,92 @@ def _choice_goals(instruction: HloInstruction) -> Iterator[_Goal]:
             and operands[0].shape.element_type == "pred":
         for truth in (True, False):
             yield _Goal(instruction, 0, _everywhere(0, truth))
-    elif opcode == "xor" and instruction.shape.element_type == "pred":
-        for number, truth in itertools.product((0, 1), (True, False)):
+    elif operands and not flow_of(instruction).moves and all(
+            i.shape.is_array and i.shape.element_type == "pred" for i in (instruction, *operands)):
+        for number, truth in itertools.product((0, 1, -1) if opcode == "xor" else (-1,), (True, False)):
             yield _Goal(instruction, number, _everywhere(number, truth))
+
+
+def _side(select: HloInstruction, truth: bool) -> _Goal:
+    return _Goal(select, 0, _everywhere(0, truth))
+
+
+def _letting_through(at: HloInstruction, users: Mapping[HloInstruction, Sequence[HloInstruction]]) -> list[_Goal]:
+    """The sides of selects that a value passes on its way to the root of its computation, the last one first."""
+    goals: list[_Goal] = []
+    while (following := users.get(at)) and len(goals) < _MOST_TOGETHER:
+        user = following[0]
+        if user.opcode == "select" and at is not user.operands[0]:
+            goals.insert(0, _side(user, at is user.operands[1]))
+        at = user
+    return goals
+
+
+def _change_goals(module: HloModule, change: ModuleChange) -> Iterator[_Goal]:
+    """Numbers between two constants for what is compared with them, and the places where two tables differ."""
+    sides = [s for s in (change.left, change.right) if s is not None]
+    if len(sides) < 2 or any(s.opcode != "constant" or not s.shape.is_array for s in sides):
+        return
+    one, other = (getattr(s.attributes.get("literal"), "array", None) for s in sides)
+    own = next((s for s in sides if s in module.parents()), None)
+    if one is None or other is None or one.shape != other.shape or own is None:
+        return
+    places = np.argwhere(one != other)[:_VALUES]
+    if not places.size and one.ndim:
+        return
+    users = module.parents()[own].users()
+    for user, at in _readers(own, users):
+        if user.opcode in ("dynamic-slice", "gather") and user.operands[0] is own:
+            for place in places:
+                yield from _lookup_goals(user, place)
+        elif "elementwise" in OPS[user.opcode].flags or user.opcode == "clamp":
+            others = [n for n, o in enumerate(user.operands) if o is not at]
+            first = tuple(places[0]) if one.ndim else ()
+            for number, value in itertools.product(others, _between(one[first], other[first])):
+                yield _Goal(user, number, _held(number, value, one.dtype), is_near=True)
+
+
+def _between(one: Any, other: Any) -> list[float]:
+    """Two numbers and the one in their middle."""
+    if not all(map(np.isfinite, (one, other))) or one.dtype.kind in "bc":
+        return []
+    return [int(v) if one.dtype.kind in "iu" else float(v) for v in (float(one) / 2 + float(other) / 2, one, other)]
+
+
+def _readers(at: HloInstruction, users: Mapping[HloInstruction, Sequence[HloInstruction]]
+             ) -> Iterator[tuple[HloInstruction, HloInstruction]]:
+    """The users of a value, repetitions of it included, and what they read."""
+    for user in users.get(at, ()):
+        if flow_of(user).elements is Elements.REPEATED:
+            yield from _readers(user, users)
+        else:
+            yield user, at
+
+
+def _lookup_goals(lookup: HloInstruction, place: Sequence[int]) -> Iterator[_Goal]:
+    """The indices that read a place of a table."""
+    if lookup.opcode == "dynamic-slice":
+        for number, index in enumerate(place, 1):
+            if number < len(lookup.operands):
+                yield _Goal(lookup, number, _held(number, int(index), lookup.operands[number].shape.dtype.numpy))
+        return
+    starts = lookup.attributes.get("start_index_map", ())
+    axis = int(lookup.attributes.get("index_vector_dim", 0))
+    where = np.asarray([int(place[d]) for d in starts])
+
+    def indices(values: Sequence[Array]) -> Array:
+        dims = values[1].shape
+        rows = where.reshape([-1 if d == axis else 1 for d in range(len(dims))]) if axis < len(dims) else where[0]
+        return np.broadcast_to(rows, dims).astype(values[1].dtype)
+
+    yield _Goal(lookup, 1, indices)
+
+
+def _constants_in(loop: HloInstruction) -> set[int]:
+    """Numbers of rounds after which a counter is at, or past, a constant in a loop, for steps of one or as written."""
+    numbers = {abs(int(c)) for part in loop.called_computations() for c in constants_in(part) if math.isfinite(c)}
+    steps = {n for n in numbers if n <= _LARGEST_STEP} | {1}
+    return {n // step + more for n in numbers for step in steps if step for more in (0, 1) if n > _LARGEST_STEP}
 
 
 def _beside(other: int, by: int) -> Callable[[Sequence[Array]], Array]:

@@ -95,13 +95,14 @@ class TracedRun:
 
     def with_operand(self, place: Place, number: int, wanted: Wanted, *, is_last_first: bool = False
                      ) -> list[Array] | None:
-        """Return arguments that should give an operand those values; None where none are found.
+        """Return arguments that should give an operand, or the value (-1), those values; None where none are found.
 
         `is_last_first` changes the last operand of an operation where it can, in place of the first.
         """
         carrier = _Carrier(self, [a.copy() for a in self.arguments], is_last_first)
         with np.errstate(all="ignore"):
-            is_found = carrier.carry((place[0], place[1].operands[number]), (), wanted)
+            at = place if number < 0 else (place[0], place[1].operands[number])
+            is_found = carrier.carry(at, (), wanted)
         return carrier.arguments if is_found else None
 
     def leaf_of(self, instruction: HloInstruction, path: tuple[int, ...]) -> int | None:

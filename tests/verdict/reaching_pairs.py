@@ -37,6 +37,8 @@ _LIMITS = {
     "an argument hidden by xor": "  k = s32[] constant(1431655765)\n  n = s32[] xor(x, k)\n",
 }
 
+_MODULO = "  k = s32[] constant(777)\n  n = s32[] remainder(x, k)\n"
+
 
 def _at_round(number: int) -> str:
     return (f"  b = s32[] constant({number})\n  e = pred[] compare(i, b), direction=EQ\n  ten = s32[] constant(10)\n"
@@ -202,6 +204,42 @@ def _in_loop(wanted: int) -> tuple[str, str, str]:
             made(f"{test}  t = u32[] select(e, u, u)\n"))
 
 
+def _nested(number: int) -> str:
+    """Three selects inside of each other, each by another argument; the innermost one chooses a number."""
+    tests = "".join(f"  p{n} = s32[] parameter({n})\n  k{n} = s32[] constant({k})\n"
+                    f"  c{n} = pred[] compare(p{n}, k{n}), direction=EQ\n" for n, k in enumerate((71717, -9999, 31337)))
+    return (f"HloModule m\nENTRY e {{\n{tests}  k = s32[] constant({number})\n  x = s32[] select(c2, k, p0)\n"
+            "  y = s32[] select(c1, x, p0)\n  ROOT r = s32[] select(c0, y, p0)\n}\n")
+
+
+def _table(changed: int, steps: str) -> str:
+    """A constant of 2,000 elements, of which the one at 1,234 is changed; `steps` reads r of it."""
+    numbers = [n * 7919 % 4001 for n in range(2000)]
+    numbers[1234] += changed
+    return (f"HloModule m\nENTRY e {{\n  t = s32[2000] constant({{{', '.join(map(str, numbers))}}})\n{steps}}}\n")
+
+
+_SLICED = ("  i = s32[] parameter(0)\n  s = s32[1] dynamic-slice(t, i), dynamic_slice_sizes={1}\n"
+           "  ROOT r = s32[] reshape(s)\n")
+_GATHERED = ("  i = s32[3,1] parameter(0)\n  ROOT r = s32[3] gather(t, i), offset_dims={}, collapsed_slice_dims={0}, "
+             "start_index_map={0}, index_vector_dim=1, slice_sizes={1}\n")
+
+
+def _all_equal(last: int) -> str:
+    return ("HloModule m\nboth {\n  a = pred[] parameter(0)\n  b = pred[] parameter(1)\n"
+            "  ROOT c = pred[] and(a, b)\n}\n"
+            f"ENTRY e {{\n  x = s32[4] parameter(0)\n  k = s32[4] constant({{11, 222, 3333, {last}}})\n"
+            "  c = pred[4] compare(x, k), direction=EQ\n  t = pred[] constant(true)\n"
+            "  ROOT r = pred[] reduce(c, t), dimensions={0}, to_apply=both\n}\n")
+
+
+def _threshold(limit: str, opcode: str = "multiply") -> str:
+    return (f"HloModule m\nENTRY e {{\n  x = f32[8] parameter(0)\n  e = f32[8] exponential(x)\n"
+            f"  k = f32[] constant({limit})\n  b = f32[8] broadcast(k), dimensions={{}}\n"
+            "  c = pred[8] compare(e, b), direction=GT\n  n = f32[8] convert(c)\n"
+            f"  ROOT r = f32[8] {opcode}(n, n)\n}}\n")
+
+
 PAIRS: dict[str, Reaching] = {
     **{f"round {number}, {name}": Reaching(_loop("  t = s32[] copy(u)\n", limit), _loop(_at_round(number), limit),
                                            _loop("  t = s32[] add(q, s)\n", limit))
@@ -221,4 +259,12 @@ PAIRS: dict[str, Reaching] = {
     **{f"the end of f32 as {kind}": Reaching(*_narrow_end(kind, end, True)) for kind, end in _ENDS.items()},
     "a branch of the second module": Reaching(*_second_side(41235)),
     "inside of a loop": Reaching(*_in_loop(777_777)),
+    "selects inside of each other": Reaching(_nested(1), _nested(2), _nested(1)),
+    "a table's element": Reaching(_table(0, _SLICED), _table(1, _SLICED), _table(0, _SLICED)),
+    "a gathered element": Reaching(_table(0, _GATHERED), _table(1, _GATHERED), _table(0, _GATHERED)),
+    "four equal numbers": Reaching(_all_equal(44444), _all_equal(44445), _all_equal(44444)),
+    "between two limits": Reaching(_threshold("1e6"), _threshold("1.5e6"), _threshold("1e6", "maximum")),
+    "a constant in a loop": Reaching(
+        _loop(_at_round(760), _MODULO), _loop(_at_round(761), _MODULO),
+        _loop(_at_round(760).replace("compare(i, b)", "compare(b, i)"), _MODULO)),
 }

@@ -21,7 +21,8 @@ _FEW = ("round 12, an argument", "round 49, an argument hidden by xor", "round 2
         "a product with an odd number", "a rotation", "a hash function's end", "a float's affine map",
         "bits of a float, multiplied", "NaN 7fffffff", "NaN 7f800001", "the end of f8e4m3fn",
         "the end of f32 as f8e5m2", "a square and one", "a sum of eight", "sixteen truth values",
-        "a branch of the second module", "inside of a loop")
+        "a branch of the second module", "inside of a loop", "selects inside of each other", "a table's element",
+        "a gathered element", "four equal numbers", "between two limits", "a constant in a loop")
 #: True at night (CONTRIBUTING.md)
 _ALL = os.environ.get("HLOTOOL_NIGHTLY") == "1"
 
@@ -40,6 +41,46 @@ def test_a_fault_that_only_far_fetched_arguments_show(name: str) -> None:
 def test_its_sound_twin_is_no_difference(name: str) -> None:
     found = compared(PAIRS[name].before, PAIRS[name].sound)
     assert found.verdict == "agree", str(found)
+
+
+def _of_a_square(number: int, root: str = "s", test: str = "direction=EQ") -> str:
+    """A number that is chosen where a square is 3, which it never is."""
+    return ("HloModule m\nENTRY e {\n  x = u32[] parameter(0)\n  h = u32[] multiply(x, x)\n  k = u32[] constant(3)\n"
+            f"  c = pred[] compare(h, k), {test}\n  a = u32[] constant({number})\n  s = u32[] select(c, a, x)\n"
+            f"  t = u32[] add(x, a)\n  ROOT r = u32[] copy({root})\n}}\n")
+
+
+def test_a_change_that_reaches_no_result_is_no_agreement() -> None:
+    found = compared(_of_a_square(7), _of_a_square(8))
+    assert found.verdict == "none" and found.kind == "vacuous"
+    assert "differ in constant a, of which no result told anything" in found.vacuous[0]
+    assert compared(_of_a_square(7, "t"), _of_a_square(8, "t")).verdict == "differ"
+
+
+def test_a_comparison_that_both_modules_decide_alike_is_no_agreement() -> None:
+    found = compared(_of_a_square(7, test="direction=LT"), _of_a_square(7, test="direction=LE"))
+    assert found.verdict == "none" and "differ in compare c" in found.vacuous[0]
+
+
+def test_a_change_that_shows_but_counts_for_nothing_is_an_agreement() -> None:
+    """The start of a slice is held within its operand, by the operation, too."""
+    made = ("HloModule m\nENTRY e {{\n  x = f32[10] parameter(0)\n  i = s32[] parameter(1)\n  z = s32[] constant(0)\n"
+            "  h = s32[] constant({})\n  c = s32[] clamp(z, i, h)\n"
+            "  ROOT r = f32[3] dynamic-slice(x, c), dynamic_slice_sizes={{3}}\n}}\n")
+    found = compared(made.format(7), made.format(8))
+    assert found.verdict == "agree" and not found.vacuous, str(found)
+
+
+def test_truth_values_of_results_and_of_xor_are_choices() -> None:
+    head = "HloModule m\nENTRY e {\n  x = s32[] parameter(0)\n  y = s32[] parameter(1)\n  k = s32[] constant(2)\n"
+    squares = "  p = s32[] multiply(x, x)\n  q = s32[] constant(3)\n  a = pred[] compare(p, q), direction=EQ\n"
+    other = "  b = pred[] compare(y, k), direction=LT\n"
+    found = compared(f"{head}{squares}{other}  ROOT r = pred[] xor(a, b)\n}}\n",
+                     f"{head}{squares}{other}  ROOT r = pred[] compare(a, b), direction=NE\n}}\n")
+    assert found.verdict == "agree" and found.untaken == ["xor r: first true"]
+    found = compared(f"{head}{squares}{other}  ROOT r = (pred[], pred[]) tuple(a, b)\n}}\n",
+                     f"{head}{squares}{other}  c = pred[] copy(a)\n  ROOT r = (pred[], pred[]) tuple(c, b)\n}}\n")
+    assert found.verdict == "agree" and found.untaken == ["result 0: true"]
 
 
 def test_few_bits_in_all_are_tried_one_by_one() -> None:
