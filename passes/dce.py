@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, callees_first, reachable
+from hlotool.ir import HloComputation, HloModule, callees_first, live, reachable
 from hlotool.ops import Effects
 
 
@@ -28,13 +28,6 @@ def dce(module: HloModule) -> HloModule:
 
 
 def _drop_unused(computation: HloComputation, effects: Effects) -> None:
-    live: set[HloInstruction] = set()
-    waiting = [computation.root, *(i for i in computation.instructions
-                                   if i.opcode == "parameter" or effects.of(i))]
-    while waiting:
-        instruction = waiting.pop()
-        if instruction not in live:
-            live.add(instruction)
-            waiting.extend((*instruction.operands, *instruction.control_predecessors()))
-    if len(live) != len(computation.instructions):
-        computation.instructions = [i for i in computation.instructions if i in live]
+    needed = live(computation, effects.of)
+    if len(needed) != len(computation.instructions):
+        computation.instructions = [i for i in computation.instructions if i in needed]

@@ -31,11 +31,9 @@ class Activation:
 
 
 def inner_targets(computation: HloComputation) -> list[HloInstruction]:
-    """The instructions whose values a computation gives: members of the root's tuple where it is one."""
-    root = computation.root
-    if root.opcode != "tuple":
-        return [root]
-    return [o for o in dict.fromkeys(root.operands) if any(True for _ in leaves(o.shape))] or [root]
+    """Return the results of a computation that hold an array, each once; its root where none does."""
+    found = dict.fromkeys(computation.results())
+    return [i for i in found if any(True for _ in leaves(i.shape))] or [computation.root]
 
 
 def called(program: Program, arguments: Rows, caller: HloInstruction

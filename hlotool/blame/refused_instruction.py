@@ -8,7 +8,7 @@ from hlotool.diagnostics import HloError
 from hlotool.execution import FAILURES, Executor, Program, arguments_for, rows_of
 from hlotool.ir import HloInstruction
 from hlotool.ops import flow_of
-from hlotool.passes.edit import ancestors, is_cuttable, results_of
+from hlotool.passes.edit import ancestors, is_cuttable
 from hlotool.process import work_time
 
 
@@ -19,7 +19,7 @@ def refused_instruction(program: Program, executor: Executor, *, seconds: float 
     """
     until = work_time() + seconds
     entry = program.module.entry
-    failing = next((r for r in dict.fromkeys(results_of(entry))
+    failing = next((r for r in dict.fromkeys(entry.results())
                     if work_time() < until and _fails(program, executor, r)), None)
     if failing is None:
         return None

@@ -16,7 +16,7 @@ from hlotool.fuzzing.test_program import Rows, Subject, copied
 from hlotool.ir import DTYPES, HloInstruction, Shape, Sharding
 from hlotool.ir.arrays import np
 from hlotool.ops import flow_of
-from hlotool.passes.edit import Editing, results_of
+from hlotool.passes.edit import Editing
 from hlotool.passes.read import parse
 
 #: element types of fresh arguments of regions
@@ -53,7 +53,7 @@ def sharded(subject: Subject, dice: random.Random) -> Subject | None:
 
 def _add_regions(edit: Editing, rows: Rows, mesh: DrawnMesh, dice: random.Random) -> None:
     """Add a region or two, of values of the program and of fresh arguments; what they give becomes further results."""
-    entry, results = edit.module.entry, list(results_of(edit.module.entry))
+    entry, results = edit.module.entry, list(edit.module.entry.results())
     whole = list(entry.instructions)
     for _ in range(dice.choice((1, 1, 2))):
         fitting = [i for i in whole if i.shape.is_array and i.shape.element_type in _TYPES

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         callees_before_callers,
         callees_first,
         cycles,
+        live,
         post_order,
         reachable,
     )
@@ -142,6 +143,7 @@ __all__ = [
     "lazily",
     "lazy_dataclass",
     "line_starts",
+    "live",
     "may_be_elided",
     "mesh_problem",
     "moved_starts",
@@ -179,5 +181,5 @@ __getattr__ = lazily(__name__, {
     "sharding": ("AxisRef", "DimSharding", "IotaTile", "Mesh", "ReplicaGroups", "Sharding", "UnlistedDevicesError",
         "mesh_problem"),
     "source": ("Position", "Source", "line_starts", "moved_starts"),
-    "walk": ("called_by", "callees_before_callers", "callees_first", "cycles", "post_order", "reachable"),
+    "walk": ("called_by", "callees_before_callers", "callees_first", "cycles", "live", "post_order", "reachable"),
 })

@@ -106,6 +106,10 @@ class HloComputation:
         found = [i for i in self.instructions if i.opcode == "parameter"]
         return sorted(found, key=lambda p: p.parameter_number)
 
+    def results(self) -> tuple[HloInstruction, ...]:
+        """Return what the computation gives: the members of its root where that is a tuple, else the root."""
+        return self.root.operands if self.root.opcode == "tuple" else (self.root,)
+
     def __getitem__(self, name: str) -> HloInstruction:
         """The instruction of that name. Raises KeyError."""
         found = next((i for i in self.instructions if i.name == name), None)

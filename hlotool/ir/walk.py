@@ -129,6 +129,24 @@ def callees_before_callers(starts: Iterable[HloComputation],
     return order
 
 
+def live(computation: HloComputation, keeps: Callable[[HloInstruction], bool], *, with_control: bool = True
+         ) -> set[HloInstruction]:
+    """Return what the root, the parameters and the instructions of `keeps` depend on, themselves included.
+
+    Instructions depend on their operands and, with `with_control`, on their control predecessors.
+    """
+    found: set[HloInstruction] = set()
+    waiting = [computation.root, *(i for i in computation.instructions if i.opcode == "parameter" or keeps(i))]
+    while waiting:
+        instruction = waiting.pop()
+        if instruction not in found:
+            found.add(instruction)
+            waiting.extend(instruction.operands)
+            if with_control:
+                waiting.extend(instruction.control_predecessors())
+    return found
+
+
 def reachable(starts: Iterable[HloComputation],
               called_by: Callable[[HloComputation], list[HloComputation]] = called_by) -> set[HloComputation]:
     """Those computations and all that they call, directly or not; `called_by` is as for callees_before_callers."""

@@ -56,8 +56,8 @@ def odd_one(votes: Sequence[tuple[HloInstruction | None, Shape]],
 
 def giver(computation: HloComputation, index: int) -> HloInstruction:
     """The instruction that gives result `index`: a member of the root's tuple, or the root."""
-    root = computation.root
-    return root.operands[index] if root.opcode == "tuple" and index < len(root.operands) else root
+    results = computation.results()
+    return results[index] if index < len(results) else computation.root
 
 
 def require_parameters(computation: HloComputation, expected: Sequence[Shape], label: str, role: str,

@@ -24,9 +24,8 @@ def cost_of_fusion(instruction: HloInstruction, inner: Inner) -> Cost:
     (computation,) = instruction.called_computations()
     users = computation.users()
     read = sum(_read(p, users) for p in computation.parameters()[:len(instruction.operands)])
-    root = computation.root
-    results = root.operands if root.opcode == "tuple" else (root,)
-    return inner(computation).work_only() + Cost(bytes_read=read, bytes_written=sum(map(_written, results)))
+    return inner(computation).work_only() + Cost(bytes_read=read,
+                                                 bytes_written=sum(map(_written, computation.results())))
 
 
 def _read(parameter: HloInstruction, users: dict[HloInstruction, list[HloInstruction]]) -> int:

@@ -13,7 +13,7 @@ from functools import partial
 from hlotool.diagnostics import HloError
 from hlotool.execution import rows_of
 from hlotool.ir import HloComputation, HloInstruction, called_by, post_order
-from hlotool.passes.edit import Editing, is_cuttable, results_of, section, varying
+from hlotool.passes.edit import Editing, is_cuttable, section, varying
 from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.entry_values import rows_for
 from hlotool.reduction.oracle_pool import Maker
@@ -42,7 +42,7 @@ class _Cutting:
         moving = varying(order, [i for i in order if i.opcode == "parameter"]) if is_fixed_kept else set(order)
         # A program without arguments is all of it of interest.
         self.moving = moving if any(i.opcode not in _FREE for i in moving) else set(order)
-        self.results = frozenset(results_of(self.entry))
+        self.results = frozenset(self.entry.results())
         self.units = [i for i in order if i in self.moving and _is_unit(i, self.entry)]
         self._shrinking = Shrinking(work.asker, self._build, self._accept)
 
@@ -88,7 +88,7 @@ def sectioned(work: SearchState, base: Candidate, targets: Sequence[HloInstructi
 def cut_results(work: SearchState) -> None:
     """Compute as few results as show the failure."""
     base = work.best
-    results = list(dict.fromkeys(results_of(base.module.entry)))
+    results = list(dict.fromkeys(base.module.entry.results()))
     if len(results) < 2:
         return
 
@@ -131,7 +131,7 @@ def _promotions(work: SearchState, base: Candidate) -> Iterator[Maker]:
 
 
 def _promoted(work: SearchState, base: Candidate, computation: HloComputation, number: int) -> Candidate | None:
-    found = section(base.module, computation, results_of(computation), (), work.header)
+    found = section(base.module, computation, computation.results(), (), work.header)
     if base.rows is None:
         return Candidate(found.module)
     rows = work.values_of(base).of_call(computation, number)

@@ -20,7 +20,7 @@ from hlotool.execution import Moment, Path, flat
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
 from hlotool.ir.arrays import Array, digest, np
 from hlotool.numerics import is_nan
-from hlotool.passes.edit import results_of, section
+from hlotool.passes.edit import section
 from hlotool.reduction.candidate import Candidate, Rows
 from hlotool.reduction.cutting import promote_each
 from hlotool.reduction.entry_values import made_rows, results_on
@@ -207,7 +207,7 @@ def _promoted_on_made(base: Candidate, one: HloComputation, other: HloComputatio
 
 def _as_entries(base: Candidate, one: HloComputation, other: HloComputation, rows: Rows) -> Candidate:
     assert base.other is not None
-    parts = [section(module, c, results_of(c)) for module, c in ((base.module, one), (base.other, other))]
+    parts = [section(module, c, c.results()) for module, c in ((base.module, one), (base.other, other))]
     for part, computation in zip(parts, (one, other), strict=True):
         renumber(part, [p.parameter_number for p in part.fed], computation.parameters())
     return Candidate(parts[0].module, rows, parts[1].module)

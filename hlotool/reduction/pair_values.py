@@ -14,7 +14,7 @@ from typing import Any
 from hlotool.execution import Moment
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
 from hlotool.ir.arrays import Array, digest, np
-from hlotool.passes.edit import is_cuttable, results_of, varying
+from hlotool.passes.edit import is_cuttable, varying
 from hlotool.passes.equality import are_near
 from hlotool.reduction.candidate import Candidate, Rows
 from hlotool.reduction.entry_values import EntryValues, results_on, values_of
@@ -196,7 +196,7 @@ def parting_pairs(sides: Sides) -> Iterator[tuple[int, HloInstruction, HloInstru
     name, first ones of one size whose value the other module does not have, and those that take the same values.
     """
     left, right, shared = sides.left, sides.right, sides.shared
-    certain = dict.fromkeys(zip(results_of(left.entry), results_of(right.entry), strict=False))
+    certain = dict.fromkeys(zip(left.entry.results(), right.entry.results(), strict=False))
     found = dict(certain)
     names = {i.name: i for i in left.entry.instructions}
     found |= dict.fromkeys((names[i.name], i) for i in right.entry.instructions if i.name in names)

@@ -46,7 +46,7 @@ def updated_in_place(instruction: HloInstruction) -> Iterator[Aliasing]:
         return
     for called in instruction.called_computations():
         is_tuple = called.root.opcode == "tuple"
-        for number, made in enumerate(called.root.operands if is_tuple else (called.root,)):
+        for number, made in enumerate(called.results()):
             update = _behind_bitcasts(made)
             given = _behind_bitcasts(update.operands[0]) if update.opcode in UPDATES and update.operands else None
             if given is not None and given.opcode == "parameter":
@@ -71,8 +71,7 @@ def _passed_through(computation: HloComputation) -> set[HloInstruction]:
     """Parameters of which a fusion reads an element only where it writes the result's element of that place."""
     elementwise: set[HloInstruction] = set()
     other: set[HloInstruction] = set()
-    roots = computation.root.operands if computation.root.opcode == "tuple" else (computation.root,)
-    elementwise.update(roots)
+    elementwise.update(computation.results())
     for instruction in reversed(post_order(computation)):
         record = OPS.get(instruction.opcode)
         is_plain = record is not None and "elementwise" in record.flags

@@ -25,7 +25,6 @@ from hlotool.passes.edit.cut import (
     ancestors,
     is_cuttable,
     positions,
-    results_of,
     section,
     varying,
 )
@@ -37,6 +36,6 @@ from hlotool.passes.edit.plain import renamed, without_layouts, without_metadata
 __all__ = [
     "ALWAYS_CALLED", "OF_THE_ENTRY", "PRED", "ComputationEditor", "Editing", "Section", "all_inlined", "alone",
     "ancestors", "bodies_of", "clone_computation", "clone_module", "copied", "editing", "is_cuttable",
-    "mapped_attributes", "merge", "positions", "renamed", "replace_by_body", "results_of", "scalar_parameter",
+    "mapped_attributes", "merge", "positions", "renamed", "replace_by_body", "scalar_parameter",
     "section", "varying", "without_layouts", "without_metadata", "zero_literal",
 ]

@@ -123,11 +123,6 @@ def _needed(computation: HloComputation, targets: Iterable[HloInstruction], cut:
     return sorted(found, key=(positions(computation) if order is None else order).__getitem__)
 
 
-def results_of(computation: HloComputation) -> tuple[HloInstruction, ...]:
-    """Return what a computation gives: the members of its root where that is a tuple, else the root."""
-    return computation.root.operands if computation.root.opcode == "tuple" else (computation.root,)
-
-
 def varying(instructions: Sequence[HloInstruction], fed: Collection[HloInstruction]) -> set[HloInstruction]:
     """Return those of the instructions that depend on what is fed, or draw numbers.
 

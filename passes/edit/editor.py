@@ -25,6 +25,7 @@ from hlotool.ir import (
     Literal,
     Shape,
     callees_first,
+    live,
     post_order,
     reachable,
     unique_name,
@@ -275,14 +276,8 @@ class Editing:
     def sweep(self, keep: Callable[[HloInstruction], bool] = lambda i: False) -> None:
         """Drop what no result needs, effects or not, and computations that nothing calls; parameters stay."""
         for computation in self.module.computations:
-            live: set[HloInstruction] = set()
-            waiting = [computation.root, *(i for i in computation.instructions if i.opcode == "parameter" or keep(i))]
-            while waiting:
-                instruction = waiting.pop()
-                if instruction not in live:
-                    live.add(instruction)
-                    waiting.extend(instruction.operands)
-            computation.instructions = [i for i in computation.instructions if i in live]
+            needed = live(computation, keep, with_control=False)
+            computation.instructions = [i for i in computation.instructions if i in needed]
             _forget_predecessors(computation)
         reached = reachable([self.module.entry])
         self.module.computations = [c for c in self.module.computations if c in reached]

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from hlotool.ir import Attributes, HloComputation, HloInstruction, HloModule, unique_name
 from hlotool.passes.edit.copies import clone_computation, clone_module
-from hlotool.passes.edit.cut import OF_THE_ENTRY, results_of, tuple_of
+from hlotool.passes.edit.cut import OF_THE_ENTRY, tuple_of
 
 
 def merge(modules: Sequence[HloModule], name: str = "merged") -> HloModule:
@@ -61,7 +61,7 @@ class _Merging:
         for instruction in entry.instructions:
             instruction.name = self.free_name(instruction.name)
         self.instructions += entry.instructions
-        self.results += results_of(entry)
+        self.results += entry.results()
 
     def free_name(self, wanted: str) -> str:
         """Take a name for an instruction of the entry."""

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict
 
-from hlotool.ir import HloComputation, HloInstruction, HloModule, Kind, kind_of, no_collection, reachable
-from hlotool.passes.equality.matching import Matching, live
+from hlotool.ir import HloComputation, HloInstruction, HloModule, Kind, kind_of, live, no_collection, reachable
+from hlotool.passes.equality.matching import Matching
 from hlotool.passes.equality.structure import Aspects, Structure, has_effect, memory_of, module_attributes
 from hlotool.passes.verify import require_usable
 from hlotool.text import PrintOptions, print_instruction, print_value

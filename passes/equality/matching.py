@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from hlotool.ir import HloComputation, HloInstruction, post_order
@@ -177,15 +177,3 @@ class Matching(Pairing[HloInstruction]):
             if score > best_score:
                 best, best_score = candidate, score
         return best
-
-
-def live(computation: HloComputation, keeps: Callable[[HloInstruction], bool]) -> set[HloInstruction]:
-    """Return what the root, the parameters and the instructions of `keeps` depend on, themselves included."""
-    found: set[HloInstruction] = set()
-    waiting = [computation.root, *(i for i in computation.instructions if i.opcode == "parameter" or keeps(i))]
-    while waiting:
-        instruction = waiting.pop()
-        if instruction not in found:
-            found.add(instruction)
-            waiting.extend((*instruction.operands, *instruction.control_predecessors()))
-    return found

@@ -20,7 +20,7 @@ from hlotool.ir.arrays import np
 from hlotool.ops import OPS, Op, common_parts, places_of_parts
 from hlotool.passes.equality.movements import inverse
 from hlotool.passes.equality.numbering import Node, Numbering, NumberingRule
-from hlotool.passes.equality.numbering_rules import Apply
+from hlotool.passes.equality.numbering_rules import Apply, dims_of
 
 #: a value, and what a slice takes of it
 _Cut: TypeAlias = tuple[int, tuple[SliceDimension, ...]]
@@ -36,10 +36,6 @@ def _move(*opcodes: str, keeps: str = "bits", keeps_nans: bool = True) -> Callab
         return function
 
     return register
-
-
-def _dims(node: Node) -> tuple[int, ...]:
-    return tuple(node.given("dimensions") or ())
 
 
 def _elementwise(form: Numbering, node: Node) -> Node | None:
@@ -120,7 +116,7 @@ def _outwards(form: Numbering, node: Node, opcode: str) -> int | None:
     if opcode == "reshape":
         inner = [form.reshaped(n, Shape(_type(form, n), source.dims), node) for n in node.operands]
         return form.reshaped(_own_applied(form, node, source.dims, inner), node.shapes[0], node)
-    order = _dims(moved)
+    order = dims_of(moved)
     inner = [form.transposed(n, inverse(order), node) for n in node.operands]
     return form.transposed(_own_applied(form, node, source.dims, inner), order, node)
 
@@ -131,15 +127,15 @@ def elementwise_of_broadcasts(form: Numbering, node: Node) -> int | None:
     if _elementwise(form, node) is None:
         return None
     casts = [form.made(n, "broadcast") for n in node.operands]
-    taken = sorted({d for cast in casts if cast is not None for d in _dims(cast)})
+    taken = sorted({d for cast in casts if cast is not None for d in dims_of(cast)})
     if not any(casts) or len(taken) == node.shapes[0].rank:
         return None
     narrow, inner = tuple(node.shapes[0].dims[d] for d in taken), []
     for number, cast in zip(node.operands, casts, strict=True):
         small = _splat(form, number, narrow, node)
-        if small is None and cast is not None and list(_dims(cast)) == sorted(_dims(cast)):
+        if small is None and cast is not None and list(dims_of(cast)) == sorted(dims_of(cast)):
             small = form.spread(cast.operands[0], Shape(_type(form, number), narrow),
-                                tuple(taken.index(d) for d in _dims(cast)), node)
+                                tuple(taken.index(d) for d in dims_of(cast)), node)
         if small is None:
             return None
         inner.append(small)
@@ -166,7 +162,7 @@ def elementwise_of_concatenation(form: Numbering, node: Node) -> Node | None:
     joined = next((m for n in node.operands if (m := form.made(n, "concatenate")) is not None), None)
     if joined is None or _elementwise(form, node) is None or len(joined.operands) > _MOST_PARTS:
         return None
-    (along,), at, parts, shape = _dims(joined), 0, list[int](), node.shapes[0]
+    (along,), at, parts, shape = dims_of(joined), 0, list[int](), node.shapes[0]
     for part in joined.operands:
         source = form.shape(part)
         if source is None:
@@ -213,11 +209,11 @@ def slice_of_transpose(form: Numbering, node: Node) -> int | None:
     inner, shape = form.made(node.operands[0], "transpose"), node.shapes[0]
     if inner is None or not shape.is_static:
         return None
-    back = inverse(_dims(inner))
+    back = inverse(dims_of(inner))
     taken = _taken(node)
     cut = form.number(node.instead("slice", Shape(shape.element_type, tuple(shape.dims[d] for d in back)),
                                    inner.operands, slice=tuple(taken[d] for d in back)))
-    return form.transposed(cut, _dims(inner), node)
+    return form.transposed(cut, dims_of(inner), node)
 
 
 @_move("slice")
@@ -227,7 +223,7 @@ def slice_of_broadcast(form: Numbering, node: Node) -> int | None:
     source = form.shape(inner.operands[0]) if inner is not None else None
     if inner is None or source is None or not shape.is_static:
         return None
-    dimensions, taken = _dims(inner), _taken(node)
+    dimensions, taken = dims_of(inner), _taken(node)
     small = Shape(shape.element_type, tuple(shape.dims[d] for d in dimensions))
     cut = form.number(node.instead("slice", small, inner.operands, slice=tuple(taken[d] for d in dimensions)))
     return form.spread(cut, shape, dimensions, node)
@@ -238,21 +234,21 @@ def slice_of_reverse(form: Numbering, node: Node) -> Node | None:
     """Reverse a slice instead, where it takes every element of its range."""
     inner, source = form.made(node.operands[0], "reverse"), form.shape(node.operands[0])
     taken = _taken(node)
-    if inner is None or source is None or any(taken[d].stride != 1 for d in _dims(inner)):
+    if inner is None or source is None or any(taken[d].stride != 1 for d in dims_of(inner)):
         return None
-    turned = tuple(SliceDimension(n - t.limit, n - t.start, 1) if d in _dims(inner) else t
+    turned = tuple(SliceDimension(n - t.limit, n - t.start, 1) if d in dims_of(inner) else t
                    for d, (t, n) in enumerate(zip(taken, source.dims, strict=True)))
     cut = form.number(node.instead("slice", node.shapes[0], inner.operands, slice=turned))
-    return node.instead("reverse", node.shapes[0], (cut,), dimensions=_dims(inner))
+    return node.instead("reverse", node.shapes[0], (cut,), dimensions=dims_of(inner))
 
 
 @_move("slice")
 def slice_of_concatenation(form: Numbering, node: Node) -> Node | None:
     """Concatenate slices of the parts instead, where the slice takes every element of its range."""
     inner, taken = form.made(node.operands[0], "concatenate"), _taken(node)
-    if inner is None or len(inner.operands) > _MOST_PARTS or taken[_dims(inner)[0]].stride != 1:
+    if inner is None or len(inner.operands) > _MOST_PARTS or taken[dims_of(inner)[0]].stride != 1:
         return None
-    (along,), at, parts = _dims(inner), 0, list[int]()
+    (along,), at, parts = dims_of(inner), 0, list[int]()
     for part in inner.operands:
         source = form.shape(part)
         if source is None:
@@ -284,7 +280,7 @@ def slice_of_pad(form: Numbering, node: Node) -> Node | None:
 @_move("concatenate")
 def concatenation_of_slices(form: Numbering, node: Node) -> int | None:
     """Take slices of one value that follow each other as one slice."""
-    (along,) = _dims(node)
+    (along,) = dims_of(node)
     merged, held = list[int](), list[_Cut | None]()
     for number in node.operands:
         cut = form.made(number, "slice")
@@ -313,7 +309,7 @@ def concatenation_with_splat(form: Numbering, node: Node) -> Node | None:
     """Pad a value instead of concatenating it with a constant of equal elements."""
     if len(node.operands) != 2 or not node.shapes[0].is_static:
         return None
-    (along,) = _dims(node)
+    (along,) = dims_of(node)
     for side, other in ((0, 1), (1, 0)):
         value, rest = form.shape(node.operands[side]), form.shape(node.operands[other])
         fill = _splat(form, node.operands[side], (), node)
@@ -363,10 +359,10 @@ def _unmoved(form: Numbering, node: Node) -> int | None:
 
 
 def _fold_of_transpose(form: Numbering, node: Node, moved: Node) -> int | None:
-    order, source = _dims(moved), form.shape(moved.operands[0])
+    order, source = dims_of(moved), form.shape(moved.operands[0])
     if source is None:
         return None
-    folded = tuple(sorted(order[d] for d in _dims(node)))
+    folded = tuple(sorted(order[d] for d in dims_of(node)))
     left = [d for d in range(source.rank) if d not in folded]
     shape = Shape(node.shapes[0].element_type, tuple(source.dims[d] for d in left))
     made = form.number(_with(node, shape, (moved.operands[0], *node.operands[1:]), dimensions=folded))
@@ -378,7 +374,7 @@ def _fold_of_reshape(form: Numbering, node: Node, moved: Node) -> int | None:
     parts = common_parts(source.dims, whole.dims) if source is not None and whole is not None and source.size else None
     if source is None or whole is None or parts is None:
         return None
-    folded = {p for d, own in enumerate(places_of_parts(parts, whole.dims)) for p in own if d in _dims(node)}
+    folded = {p for d, own in enumerate(places_of_parts(parts, whole.dims)) for p in own if d in dims_of(node)}
     of_source = places_of_parts(parts, source.dims)
     if any(0 < len(folded.intersection(own)) < len(own) for own in of_source):
         return None

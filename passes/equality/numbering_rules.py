@@ -82,7 +82,8 @@ def _is_splat(array: Array) -> bool:
     return bool(array.size) and not any(array.strides)
 
 
-def _dims(node: Node) -> tuple[int, ...]:
+def dims_of(node: Node) -> tuple[int, ...]:
+    """Return the attribute `dimensions` of a node; none where it has no such."""
     return tuple(node.given("dimensions") or ())
 
 
@@ -138,13 +139,13 @@ def reshape_of_constant(form: Numbering, node: Node) -> int | None:
 @rule("movements", "transpose")
 def transpose_of_transpose(form: Numbering, node: Node) -> int | None:
     """Take two orders as one, also where a reshape is between them that cuts both alike."""
-    source, order = form.shape(node.operands[0]), _dims(node)
+    source, order = form.shape(node.operands[0]), dims_of(node)
     outer = form.made(node.operands[0], "reshape")
     first = form.made(outer.operands[0] if outer is not None else node.operands[0], "transpose")
     shape = form.shape(first.operands[0]) if first is not None else None
     if first is None or shape is None or source is None:
         return None
-    before = _dims(first)
+    before = dims_of(first)
     middle = tuple(shape.dims[d] for d in before)
     parts = common_parts(middle, source.dims)
     if parts is None:
@@ -165,7 +166,7 @@ def transpose_of_few_parts(form: Numbering, node: Node) -> int | None:
     source = form.shape(node.operands[0])
     if source is None:
         return None
-    sizes, order = merged(source.dims, _dims(node)) if source.size else ((), ())
+    sizes, order = merged(source.dims, dims_of(node)) if source.size else ((), ())
     if len(sizes) < 2:
         return form.reshaped(node.operands[0], node.shapes[0], node)
     if sizes == source.dims:
@@ -186,8 +187,8 @@ def transpose_of_broadcast(form: Numbering, node: Node) -> int | None:
     if parts is None:
         return None
     of_cast, of_source = places_of_parts(parts, cast.shapes[0].dims), places_of_parts(parts, source.dims)
-    kept = [part for d in _dims(cast) for part in of_cast[d]]
-    after = [part for d in _dims(node) for part in of_source[d]]
+    kept = [part for d in dims_of(cast) for part in of_cast[d]]
+    after = [part for d in dims_of(node) for part in of_source[d]]
     wanted = [part for part in after if part in set(kept)]
     laid = form.reshaped(cast.operands[0], Shape(operand.element_type, tuple(parts[p] for p in kept)), node)
     inner = form.transposed(laid, tuple(kept.index(p) for p in wanted), node)
@@ -201,13 +202,13 @@ def transpose_of_constant(form: Numbering, node: Node) -> int | None:
     array = form.array(node.operands[0])
     if array is None or not (array.size <= _LARGEST or _is_splat(array)):
         return None
-    return form.constant(array.transpose(_dims(node)), node.shapes[0], node)
+    return form.constant(array.transpose(dims_of(node)), node.shapes[0], node)
 
 
 @rule("movements", "broadcast")
 def broadcast_with_ones(form: Numbering, node: Node) -> int | None:
     """Broadcast without dimensions of size 1, which reshapes drop and insert."""
-    source, shape, dimensions = form.shape(node.operands[0]), node.shapes[0], _dims(node)
+    source, shape, dimensions = form.shape(node.operands[0]), node.shapes[0], dims_of(node)
     if source is None or not shape.is_static or 1 not in (*source.dims, *shape.dims) or _is_unordered(dimensions):
         return None
     kept = [d for d, n in enumerate(shape.dims) if n != 1]
@@ -225,14 +226,14 @@ def _is_unordered(dimensions: tuple[int, ...]) -> bool:
 @rule("", "broadcast")
 def broadcast_to_the_same_shape(form: Numbering, node: Node) -> int | None:
     """Leave out a broadcast that changes nothing."""
-    is_same = form.shape(node.operands[0]) is node.shapes[0] and not _is_unordered(_dims(node))
+    is_same = form.shape(node.operands[0]) is node.shapes[0] and not _is_unordered(dims_of(node))
     return node.operands[0] if is_same else None
 
 
 @rule("", "broadcast")
 def broadcast_of_constant(form: Numbering, node: Node) -> int | None:
     """Write out what a constant is broadcast to."""
-    array, shape, dimensions = form.array(node.operands[0]), node.shapes[0], _dims(node)
+    array, shape, dimensions = form.array(node.operands[0]), node.shapes[0], dims_of(node)
     if array is None or not shape.is_static or _is_unordered(dimensions) or (
             array.size != 1 and shape.size > _LARGEST):
         return None
@@ -243,11 +244,11 @@ def broadcast_of_constant(form: Numbering, node: Node) -> int | None:
 @rule("movements", "broadcast")
 def broadcast_of_broadcast(form: Numbering, node: Node) -> Node | None:
     """Take two broadcasts as one."""
-    inner, dimensions = form.made(node.operands[0], "broadcast"), _dims(node)
-    if inner is None or _is_unordered(dimensions) or _is_unordered(_dims(inner)):
+    inner, dimensions = form.made(node.operands[0], "broadcast"), dims_of(node)
+    if inner is None or _is_unordered(dimensions) or _is_unordered(dims_of(inner)):
         return None
     return node.instead("broadcast", node.shapes[0], inner.operands,
-                        dimensions=tuple(dimensions[d] for d in _dims(inner)))
+                        dimensions=tuple(dimensions[d] for d in dims_of(inner)))
 
 
 @rule("iotas", "iota")
@@ -282,7 +283,7 @@ def slice_of_part(form: Numbering, node: Node) -> Node | None:
     whole, taken = form.made(node.operands[0], "concatenate"), node.given("slice") or ()
     if whole is None:
         return None
-    dimension, before = _dims(whole)[0], 0
+    dimension, before = dims_of(whole)[0], 0
     at = taken[dimension]
     for part in whole.operands:
         shape = form.shape(part)
@@ -341,14 +342,14 @@ def reverse_of_constant(form: Numbering, node: Node) -> int | None:
     array = form.array(node.operands[0])
     if array is None or array.size > _LARGEST:
         return None
-    return form.constant(np.flip(array, _dims(node)), node.shapes[0], node)
+    return form.constant(np.flip(array, dims_of(node)), node.shapes[0], node)
 
 
 @rule("neutral", "reverse")
 def reverse_of_nothing(form: Numbering, node: Node) -> int | None:
     """Leave out a reversal of dimensions of size 1."""
     shape = node.shapes[0]
-    return node.operands[0] if shape.is_static and all(shape.dims[d] <= 1 for d in _dims(node)) else None
+    return node.operands[0] if shape.is_static and all(shape.dims[d] <= 1 for d in dims_of(node)) else None
 
 
 @rule("movements", "concatenate")
@@ -358,7 +359,7 @@ def concatenation_of_concatenations(form: Numbering, node: Node) -> Node | int |
     for operand in node.operands:
         shape, inner = form.shape(operand), form.made(operand, "concatenate")
         if shape is None or shape.size:
-            flat.extend(inner.operands if inner is not None and _dims(inner) == _dims(node) else (operand,))
+            flat.extend(inner.operands if inner is not None and dims_of(inner) == dims_of(node) else (operand,))
     if len(flat) == 1:
         return flat[0]
     return node.with_operands(*flat) if tuple(flat) != node.operands else None
@@ -371,7 +372,7 @@ def concatenation_of_constants(form: Numbering, node: Node) -> int | None:
     parts = [a for a in arrays if a is not None]
     if not parts or len(parts) != len(arrays) or not shape.is_static or shape.size > _LARGEST:
         return None
-    return form.constant(np.concatenate(parts, _dims(node)[0]), shape, node)
+    return form.constant(np.concatenate(parts, dims_of(node)[0]), shape, node)
 
 
 # Choices, folds and parts
@@ -417,7 +418,7 @@ def conditional_that_is_decided(form: Numbering, node: Node) -> int | None:
 def _fold_of_one(form: Numbering, node: Node) -> tuple[str, Shape] | None:
     """Return the operation by which a reduce folds one element into its start, and the element's shape."""
     source = form.shape(node.operands[0])
-    if len(node.operands) != 3 or source is None or any(source.dims[d] != 1 for d in _dims(node)):
+    if len(node.operands) != 3 or source is None or any(source.dims[d] != 1 for d in dims_of(node)):
         return None
     folded = form.nodes[node.operands[2]]
     arguments = [form.nodes[n] for n in folded.operands]

@@ -77,7 +77,7 @@ def _combiners(i: HloInstruction, count: int) -> list[str]:
     """JAX's function for each target of a scatter."""
     computation = i.attributes["to_apply"]
     parameters = computation.parameters()
-    roots = computation.root.operands if computation.root.opcode == "tuple" else (computation.root,)
+    roots = computation.results()
     function = plain_function(computation) if count == 1 else None
     if function in _SCATTERS:
         return [_SCATTERS[function]]
