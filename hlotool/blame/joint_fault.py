@@ -9,11 +9,8 @@ from __future__ import annotations
 from hlotool.blame.probe import Wrong
 from hlotool.blame.search_scope import SearchScope, sources, steps_of
 from hlotool.ir import HloInstruction
-from hlotool.ops import opcodes
+from hlotool.ops import keeps_order
 from hlotool.passes.edit import ancestors, is_cuttable
-
-#: operations that give the elements of their operand in the same order: never at fault where something else may be
-_SAME_ELEMENTS = opcodes(lambda flow: flow.forwards) | {"reshape", "bitcast"}
 
 
 def acting_together(scope: SearchScope, wrong: Wrong) -> tuple[Wrong, HloInstruction, tuple[HloInstruction, ...]]:
@@ -31,7 +28,7 @@ def acting_together(scope: SearchScope, wrong: Wrong) -> tuple[Wrong, HloInstruc
     best = _first_among_sources(scope, wrong, best, set(order))
     best, needed = _lengthened(scope, best)
     instruction = best.owner
-    while instruction.opcode in _SAME_ELEMENTS:
+    while keeps_order(instruction):  # never at fault where something else may be
         instruction = instruction.operands[0]
     return best, instruction, tuple(i for i in needed if i is not instruction)
 

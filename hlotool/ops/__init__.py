@@ -56,7 +56,8 @@ from hlotool.ops.scaled_dot import over_blocks
 from hlotool.ops.curves import Curve, Finite, Sign
 from hlotool.ops.flow import (
     AsyncStep, Calls, Effect, Effects, Elements, Flow,
-    acts, flow_of, flow_of_opcode, gives_to_host, has_effect, is_a, is_tied, opcodes, operand_for, source_of, with_flag,
+    acts, flow_of, flow_of_opcode, gives_to_host, has_effect, is_a, is_tied, keeps_order, opcodes, operand_for,
+    source_of, with_flag,
 )
 from hlotool.ops.freedom import Freedom, freedom_of, with_freedom
 from hlotool.ops.real_functions import real_facts
@@ -74,8 +75,8 @@ __all__ = [
     "circle_of", "common_parts", "comparison_type", "device_group_sizes", "device_groups", "device_pairs",
     "draw_ordered", "draw_program", "dtype_of", "elements_left", "error_sizes", "flow_of", "flow_of_opcode",
     "flushed", "freedom_of", "from_bits", "gives_to_host", "group_mode_of", "has_effect", "has_foreign",
-    "int_limits", "is_a", "is_any_foreign", "is_elementwise", "is_tied", "lapack_config", "lapack_targets",
-    "limits", "literal_text", "opcodes", "operand_for", "over_blocks", "pairs_of", "places_of_parts",
-    "real_facts", "require", "rounded_once", "scatter_window", "sort_of", "source_of", "specials", "traffic",
-    "turning_points", "value_of", "with_flag", "with_freedom",
+    "int_limits", "is_a", "is_any_foreign", "is_elementwise", "is_tied", "keeps_order", "lapack_config",
+    "lapack_targets", "limits", "literal_text", "opcodes", "operand_for", "over_blocks", "pairs_of",
+    "places_of_parts", "real_facts", "require", "rounded_once", "scatter_window", "sort_of", "source_of",
+    "specials", "traffic", "turning_points", "value_of", "with_flag", "with_freedom",
 ]

@@ -259,6 +259,11 @@ def flow_of(instruction: HloInstruction) -> Flow:
     return UNKNOWN if record is None else record.flow
 
 
+def keeps_order(instruction: HloInstruction) -> bool:
+    """Return True if the result has the elements of the first operand in the same order, in whatever dimensions."""
+    return flow_of(instruction).forwards or instruction.opcode in ("reshape", "bitcast")
+
+
 def operand_for(call: HloInstruction, which: int, number: int) -> int | None:
     """Return the number of the operand that a called computation, the `which`th, gets as a parameter; or None."""
     count = len(call.operands)

@@ -16,7 +16,7 @@ from typing import Any
 
 from hlotool.ir import DTYPES, Attributes, HloInstruction, HloModule, Literal, Padding, Shape, Window
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import opcodes
+from hlotool.ops import keeps_order
 from hlotool.passes.edit import Editing, clone_module
 from hlotool.reduction.candidate import Candidate, Rows
 from hlotool.reduction.oracle_pool import Maker
@@ -28,12 +28,11 @@ _OFFSETS = 8
 _BESIDE = 4
 #: instructions up to which sizes are tried one by one
 _SMALL = 200
-_SAME_ELEMENTS = opcodes(lambda flow: flow.forwards) | {"reshape", "bitcast"}
 
 
 def hands_on(instruction: HloInstruction) -> bool:
     """Return True for an operation that gives the values of its operand, in another shape or type."""
-    return instruction.opcode in _SAME_ELEMENTS or instruction.opcode == "convert"
+    return keeps_order(instruction) or instruction.opcode == "convert"
 
 
 @dataclass(frozen=True)
