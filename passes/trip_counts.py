@@ -14,7 +14,7 @@ from typing import Any
 
 from hlotool.ir import BackendConfig, HloComputation, HloInstruction, lazy_dataclass
 from hlotool.ir.arrays import np
-from hlotool.ops import MIRRORED, OPS, flow_of, source_of
+from hlotool.ops import MIRRORED, OPS, flow_of, int_limits, source_of
 from hlotool.passes.loop_states import place_read
 
 #: iterations and instructions that are evaluated at most
@@ -128,8 +128,8 @@ class _Loop:
         except _UnknownError:
             return None
         kind = test.operands[0].shape.dtype
-        least = -(1 << (kind.bits - 1)) if kind.is_signed else 0
-        return _steps(start + lhs.offset, rhs.offset, direction, update.offset, range(least, least + (1 << kind.bits)))
+        least, largest = int_limits(kind)
+        return _steps(start + lhs.offset, rhs.offset, direction, update.offset, range(least, largest + 1))
 
     def line(self, instruction: HloInstruction, frame: _Frame, depth: int = 0) -> _Line:
         """Return a scalar as a line over one place of the state. Raises _UnknownError for anything else."""

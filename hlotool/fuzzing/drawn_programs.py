@@ -11,13 +11,13 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from hlotool.diagnostics import HloError, Severity
+from hlotool.diagnostics import HloError
 from hlotool.fuzzing.rewritten_programs import wrapped
 from hlotool.fuzzing.test_program import Rows, Subject, copied
 from hlotool.ir import DTYPES, HloInstruction
 from hlotool.ops import ASYNC_STEPS, OPS, Draw, Drawn, Effect, Undrawable, draw_ordered, draw_program
 from hlotool.passes.read import parse
-from hlotool.passes.verify import verify
+from hlotool.passes.verify import is_valid
 
 #: element types of programs, the usual ones more often
 _TYPES = ("f32", "f32", "f32", "s32", "s32", "bf16", "bf16", "f16", "f16", "f64", "s8", "u8", "s16", "u16", "u32",
@@ -81,7 +81,7 @@ def _valid(drawn: Draw) -> str | None:
         module = parse(drawn.text(), "drawn")
     except HloError:
         return None
-    return None if any(d.severity is Severity.ERROR for d in verify(module)) else str(module)
+    return str(module) if is_valid(module) else None
 
 
 class _Walk(Draw):
@@ -131,7 +131,7 @@ class _Walk(Draw):
         except (Undrawable, HloError):
             self._undo(kept)
             return False
-        if self._has_clash(kept[2]) or any(d.severity is Severity.ERROR for d in verify(made)):
+        if self._has_clash(kept[2]) or not is_valid(made):
             self._undo(kept)
             return False
         self.known = [Drawn(i.name, i.shape.element_type, i.shape.dims) for i in made.entry.instructions
@@ -196,7 +196,7 @@ def _finished(walk: _Walk, names: list[str], dice: random.Random) -> Subject | N
     rows: Rows = copied(walk.arguments)
     module = parse(walk.text(), "composed")
     wrapped(module, rows, dice, dice.choice((0, 0, 1, 2, 3)))
-    if any(d.severity is Severity.ERROR for d in verify(module)):
+    if not is_valid(module):
         return None
     return Subject("composed", "+".join(names), str(module), rows)
 

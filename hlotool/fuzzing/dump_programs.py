@@ -18,7 +18,7 @@ from hlotool.ir.arrays import np
 from hlotool.ops import Calls, Effect, flow_of
 from hlotool.passes.edit import is_cuttable, section
 from hlotool.passes.read import parse
-from hlotool.passes.verify import verify
+from hlotool.passes.verify import is_valid
 from hlotool.text.input_files import bytes_of, inputs_of
 
 #: bytes of a file, instructions of a section, and elements of one of its values, at most
@@ -96,7 +96,7 @@ def section_program(dice: random.Random, module: HloModule, name: str) -> Subjec
             return None
         rows = copied([arguments_for(program, seed + device, kind) for device in range(program.devices)])
         wrapped(found, rows, dice, dice.choice((0, 0, 0, 1)))
-        if any(d.severity is Severity.ERROR for d in verify(found)):
+        if not is_valid(found):
             return None
     except HloError:
         return None

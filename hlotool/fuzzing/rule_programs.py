@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 
-from hlotool.diagnostics import HloError, Severity
+from hlotool.diagnostics import HloError
 from hlotool.fuzzing.rewritten_programs import wrapped
 from hlotool.fuzzing.test_program import Rows, Subject
 from hlotool.fuzzing.type_values import operand_values
@@ -18,7 +18,7 @@ from hlotool.ir.arrays import Array, np
 from hlotool.ops import flushed, literal_text
 from hlotool.passes.read import parse
 from hlotool.passes.rewrite_rules import RewriteRule, names_in, pattern_text, rules, types_of
-from hlotool.passes.verify import verify
+from hlotool.passes.verify import is_valid
 
 #: elements of an argument at most, and rows and columns of a matrix
 _MOST, _SIDE = 512, 8
@@ -60,12 +60,12 @@ def program_of(rule: RewriteRule, element_type: str, dice: random.Random) -> Sub
     try:
         text = pattern_text(rule.before, element_type, dims, lines)
         module = parse(text, "rule")
-        if any(d.severity is Severity.ERROR for d in verify(module)):
+        if not is_valid(module):
             return None
         given: Rows = [list(r) for r in rows]
         if dice.random() < 0.4:
             wrapped(module, given, dice, 1)
-            if any(d.severity is Severity.ERROR for d in verify(module)):
+            if not is_valid(module):
                 return None
     except HloError:
         return None

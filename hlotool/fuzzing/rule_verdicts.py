@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hlotool.diagnostics import HloError, Severity
+from hlotool.diagnostics import HloError
 from hlotool.execution import Program, evaluate_program
 from hlotool.fuzzing.rule_outcomes import KINDS, evaluated
 from hlotool.ir import DTYPES, HloModule
@@ -37,7 +37,7 @@ from hlotool.passes.rewrite_rules import (
     sized_module_text,
     types_of,
 )
-from hlotool.passes.verify import verify
+from hlotool.passes.verify import is_valid
 from hlotool.proof import (
     Decision,
     ElementQuery,
@@ -197,7 +197,7 @@ def _valid(rule: RewriteRule, kind: str, sizes: Mapping[str, int]) -> HloModule 
         module = parse(sized_module_text(rule, kind, sizes))
     except HloError:
         return None
-    return None if any(d.severity is Severity.ERROR for d in verify(module)) else module
+    return module if is_valid(module) else None
 
 
 def _arguments(rule: RewriteRule, kind: str, sizes: Mapping[str, int], indices: Mapping[str, int],

@@ -14,7 +14,7 @@ from hlotool.linting.linter import lint
 from hlotool.linting.settings import Settings
 from hlotool.linting.sound_fixes import Choice, Trials, edited
 from hlotool.text import comments_in
-from hlotool.text.input_files import split_modules
+from hlotool.text.input_files import plain_text, split_modules
 
 #: rounds of fixing; what a fix uncovers is fixed in the next one
 _ROUNDS = 12
@@ -118,7 +118,7 @@ def fix_file(text: str, filename: str, settings: Settings | None = None, *, unsa
     Line ends stay what they are. Raises HloError for a log whose lines have prefixes: the module is not written there
     as it is read.
     """
-    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    plain = plain_text(text)
     parts = split_modules(plain, filename)
     if any(source.text not in plain for source in parts):
         raise HloError([Diagnostic(NOT_FIXABLE, "the lines have a logger's prefixes, so they cannot be rewritten",

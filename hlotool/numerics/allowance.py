@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hlotool.ir import HloInstruction, HloModule
+from hlotool.numerics.higher_precision import is_real
 from hlotool.numerics.ulps import LEAST_ULPS
 from hlotool.ops import OPS
 
@@ -66,7 +67,7 @@ def terms(instruction: HloInstruction) -> float:
 
 def _roundings(instruction: HloInstruction) -> float:
     record, shape = OPS.get(instruction.opcode), instruction.shape
-    if record is None or not (shape.is_array and (shape.dtype.is_floating or shape.dtype.is_complex)):
+    if record is None or not is_real(shape):
         return 0.0
     declared = float(record.ulps_of(shape))
     if declared <= 0 and not instruction.called_computations():

@@ -11,7 +11,7 @@ from hlotool.ir import KINDS, UNBOUNDED, DType, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np, ufunc
 from hlotool.ops import curves, smt
 from hlotool.ops.accuracy import accurate
-from hlotool.ops.boundaries import Boundaries, of_divide, of_power, of_shift
+from hlotool.ops.boundaries import Boundaries, int_limits, of_divide, of_power, of_shift
 from hlotool.ops.curves import PLAIN, Curve
 from hlotool.ops.freedom import Freedom
 from hlotool.ops.integers import (
@@ -312,7 +312,7 @@ tanh = unary("tanh", ufunc("tanh"), FLOAT_OR_COMPLEX, "Hyperbolic tangent.", acc
 def _least(dtype: DType) -> Any:
     """The bound that no element is below."""
     if dtype.is_integral:
-        return -(1 << (dtype.bits - 1)) if dtype.is_signed else 0
+        return int_limits(dtype)[0]
     return -math.inf if dtype.is_floating else False
 
 

@@ -23,6 +23,7 @@ from typing import Literal, TypeAlias
 
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.ops import OPS, Calls, flow_of
+from hlotool.passes.equality import op_name
 
 Kind: TypeAlias = Literal["computation", "scope", "layers", "layer", "range", "parameters", "constants"]
 Item: TypeAlias = "Fold | HloInstruction"
@@ -147,7 +148,7 @@ def _scopes(computation: HloComputation) -> dict[HloInstruction, tuple[str, ...]
     found: dict[HloInstruction, tuple[str, ...]] = {}
     users = computation.users()
     for instruction in reversed(computation.instructions):
-        named = instruction.metadata.op_name if instruction.metadata is not None else ""
+        named = op_name(instruction)
         if named and instruction.opcode != "parameter":
             found[instruction] = scope_of(named)
             continue

@@ -10,6 +10,7 @@ from hlotool.passes.verify.structure_checks import verify_objects
 from hlotool.passes.verify.verdict_keys import Signatures
 from hlotool.passes.verify.verifier import (
     PROFILES,
+    is_valid,
     require_parts,
     require_usable,
     unknown_attribute,
@@ -20,8 +21,8 @@ from hlotool.passes.verify.verifier import (
 if TYPE_CHECKING:
     from hlotool.passes.verify.recheck import InstructionChecks
 
-__all__ = ["PROFILES", "InstructionChecks", "Signatures", "agrees", "require_parts", "require_usable",
-           "unknown_attribute", "verify", "verify_as_read", "verify_objects"]
+__all__ = ["PROFILES", "InstructionChecks", "Signatures", "agrees", "is_valid", "require_parts",
+           "require_usable", "unknown_attribute", "verify", "verify_as_read", "verify_objects"]
 
 # for editors alone
 __getattr__ = lazily(__name__, {"recheck": ("InstructionChecks",)})

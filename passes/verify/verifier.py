@@ -92,6 +92,11 @@ def verify(module: HloModule, profile: str = "unoptimized") -> list[Diagnostic]:
     return _verify(module, profile, is_whole, broken_values(module))
 
 
+def is_valid(module: HloModule) -> bool:
+    """Return True if verification finds no error; warnings count for nothing."""
+    return not any(d.severity is Severity.ERROR for d in verify(module))
+
+
 @no_collection()
 def verify_as_read(module: HloModule, profile: str = "unoptimized", contents: Contents | None = None
                    ) -> list[Diagnostic]:

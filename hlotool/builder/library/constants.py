@@ -12,6 +12,7 @@ from hlotool.builder.problems import demand
 from hlotool.builder.python_values import element_type_of, shape_of
 from hlotool.ir import DTYPES
 from hlotool.ir.arrays import np
+from hlotool.ops import int_limits
 
 if TYPE_CHECKING:
     from hlotool.builder.signatures import Methods
@@ -71,7 +72,7 @@ def limits_of(name: str) -> tuple[Any, Any]:
     if dtype.family == "pred":
         return False, True
     if dtype.is_integral:
-        return (-(1 << (dtype.bits - 1)) if dtype.is_signed else 0), (1 << (dtype.bits - dtype.is_signed)) - 1
+        return int_limits(dtype)
     import ml_dtypes
 
     info: Any = ml_dtypes.finfo(dtype.numpy)

@@ -7,6 +7,7 @@ import keyword
 import re
 
 from hlotool.ir import HloComputation, HloInstruction, HloModule
+from hlotool.passes.equality import op_name
 
 #: names that written code means something else by
 _RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "jax", "jnp", "lax", "np", "main"})
@@ -44,7 +45,7 @@ def identifier(text: str) -> str:
 
 def wished_name(instruction: HloInstruction) -> str:
     """Return a readable name of a value: the last scope of its op_name, else its operation."""
-    name = instruction.metadata.op_name if instruction.metadata is not None else ""
+    name = op_name(instruction)
     if instruction.opcode == "parameter":
         return name if name and "/" not in name else _without_number(instruction.name)
     last = name.rpartition("/")[2]
