@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from hlotool import mlir
 from hlotool.diagnostics import Diagnostic, HloError, define
 from hlotool.grammars import beginning, terminal
-from hlotool.ir import HloComputation, HloModule, Source, callees_first
+from hlotool.ir import HloComputation, HloModule, Source, callees_first, with_line_feeds
 from hlotool.passes.read import parse_source
 from hlotool.text import (
     TODAY,
@@ -37,7 +37,7 @@ from hlotool.text import (
     print_module,
     style_of,
 )
-from hlotool.text.input_files import is_mlir, plain_text, split_modules, split_programs
+from hlotool.text.input_files import is_mlir, split_modules, split_programs
 
 NOT_FORMATTABLE = define("P030", "not-formattable", "A text that would lose something in one format: a comment that "
                          "cannot stay in its place, what a logger wrote in front of lines.")
@@ -105,7 +105,7 @@ def format_text(text: str, filename: str = "<string>", options: PrintOptions | N
     A text of MLIR is laid out by `formatted_program`. Raises HloError for syntax errors, and (P030) where something
     would be lost.
     """
-    plain = plain_text(text)
+    plain = with_line_feeds(text)
     pieces: list[str] = []
     at = changed = 0
     is_program = is_mlir(plain)

@@ -11,8 +11,8 @@ from pathlib import Path
 from hlotool.cli.console import encoded, write_bytes
 from hlotool.cli.whole_files import NOT_REWRITTEN, each_once, write_whole
 from hlotool.diagnostics import Diagnostic, HloError
-from hlotool.ir import lazy_dataclass
-from hlotool.text.input_files import bytes_of, files_of, inputs_of, plain_text, read_stream, uncompressed
+from hlotool.ir import lazy_dataclass, with_line_feeds
+from hlotool.text.input_files import bytes_of, files_of, inputs_of, read_stream, uncompressed
 
 _KINDS = {"mlir": "StableHLO text", "bytecode": "StableHLO bytecode", "proto": "a protobuf message"}
 
@@ -53,7 +53,8 @@ def read_hlo_file(name: str, kinds: Sequence[str] = ("hlo",)) -> HloFile:
             NOT_REWRITTEN, f"only {texts} text can be rewritten in place, this is {_KINDS[other]}", filename=shown,
             help="`hlotool convert -o FILE.hlo` writes its HLO text to a file of its own")])
     text = uncompressed(data, shown).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-    return HloFile(shown, data, text if "\r\n" in text else plain_text(text), "stablehlo" if "mlir" in found else "hlo")
+    kept = text if "\r\n" in text else with_line_feeds(text)
+    return HloFile(shown, data, kept, "stablehlo" if "mlir" in found else "hlo")
 
 
 def files_to_rewrite(paths: Iterable[str]) -> list[str]:

@@ -17,9 +17,9 @@ from pathlib import Path
 from hlotool.diagnostics import Diagnostic, HloError, Severity
 from hlotool.dumps.codes import NO_CHAIN, NOT_A_DUMP
 from hlotool.dumps.dump_names import DumpName, dump_name, other_kind, without_suffix
-from hlotool.ir import HloModule, Source, deferred
+from hlotool.ir import HloModule, Source, deferred, with_line_feeds
 from hlotool.text.folder_files import files_below, open_regular
-from hlotool.text.input_files import SUFFIXES, Input, bytes_of, files_of, inputs_of, plain_text, uncompressed
+from hlotool.text.input_files import SUFFIXES, Input, bytes_of, files_of, inputs_of, uncompressed
 
 #: the line that MLIR prints in front of each dump of --mlir-print-ir-after-all
 _BANNER = deferred(
@@ -233,7 +233,7 @@ def _dumps_of(file: str, kind: str | None, found: DumpFolder) -> Iterator[Dump]:
 def _printed_after_passes(file: str) -> Iterator[Dump]:
     """Return the modules that one file holds, each after a line that names the pass."""
     try:
-        text = plain_text(uncompressed(bytes_of(Path(file)), file).decode("utf-8", "surrogateescape"))
+        text = with_line_feeds(uncompressed(bytes_of(Path(file)), file).decode("utf-8", "surrogateescape"))
     except HloError:
         return
     banners = list(_BANNER.finditer(text))

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         UnlistedDevicesError,
         mesh_problem,
     )
-    from hlotool.ir.source import Position, Source, line_starts, moved_starts
+    from hlotool.ir.source import Position, Source, line_starts, moved_starts, with_line_feeds
     from hlotool.ir.walk import (
         called_by,
         callees_before_callers,
@@ -156,6 +156,7 @@ __all__ = [
     "set_html_printer",
     "set_printer",
     "unique_name",
+    "with_line_feeds",
     "wrong_part",
 ]
 
@@ -180,6 +181,6 @@ __getattr__ = lazily(__name__, {
     "shapes": ("COMBINE", "UNBOUNDED", "Layout", "Shape", "SplitConfig"),
     "sharding": ("AxisRef", "DimSharding", "IotaTile", "Mesh", "ReplicaGroups", "Sharding", "UnlistedDevicesError",
         "mesh_problem"),
-    "source": ("Position", "Source", "line_starts", "moved_starts"),
+    "source": ("Position", "Source", "line_starts", "moved_starts", "with_line_feeds"),
     "walk": ("called_by", "callees_before_callers", "callees_first", "cycles", "live", "post_order", "reachable"),
 })

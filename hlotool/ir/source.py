@@ -17,6 +17,11 @@ class Position:
     column: int
 
 
+def with_line_feeds(text: str) -> str:
+    """Return a text with line feeds for all line ends."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
 def line_starts(text: str) -> list[int]:
     """Return the offset at which each line of a text begins; only a line feed ends one."""
     *starts, _ = itertools.accumulate(map((1).__add__, map(len, text.split("\n"))), initial=0)

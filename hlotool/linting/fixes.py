@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hlotool.diagnostics import Diagnostic, Fix, HloError
-from hlotool.ir import Source, no_collection
+from hlotool.ir import Source, no_collection, with_line_feeds
 from hlotool.linting.codes import NOT_FIXABLE, UNUSED_SUPPRESSION
 from hlotool.linting.linter import lint
 from hlotool.linting.settings import Settings
 from hlotool.linting.sound_fixes import Choice, Trials, edited
 from hlotool.text import comments_in
-from hlotool.text.input_files import plain_text, split_modules
+from hlotool.text.input_files import split_modules
 
 #: rounds of fixing; what a fix uncovers is fixed in the next one
 _ROUNDS = 12
@@ -118,7 +118,7 @@ def fix_file(text: str, filename: str, settings: Settings | None = None, *, unsa
     Line ends stay what they are. Raises HloError for a log whose lines have prefixes: the module is not written there
     as it is read.
     """
-    plain = plain_text(text)
+    plain = with_line_feeds(text)
     parts = split_modules(plain, filename)
     if any(source.text not in plain for source in parts):
         raise HloError([Diagnostic(NOT_FIXABLE, "the lines have a logger's prefixes, so they cannot be rewritten",

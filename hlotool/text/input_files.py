@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from hlotool.diagnostics import Diagnostic, HloError, define, nearest, reason_of
 from hlotool.grammars import BYTECODE_MAGIC, terminal
-from hlotool.ir import Source, deferred, lazy_dataclass
+from hlotool.ir import Source, deferred, lazy_dataclass, with_line_feeds
 from hlotool.text.folder_files import files_below, files_fitting, found_in, open_regular
 from hlotool.text.named_files import open_input
 from hlotool.text.tokens import ANY_COMMENT, MODULE_WORD
@@ -157,7 +157,7 @@ def inputs_of(data: bytes, filename: str) -> list[Input]:
     if _is_binary(data):
         return [Input(filename, "proto", data=data)]
     # Bytes that are not UTF-8 come back as they were when the text is written the same way.
-    text = plain_text(data.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
+    text = with_line_feeds(data.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
     if is_mlir(text):
         return [Input(filename, "mlir", Source(part.text, filename, part.first_line))
                 for part in split_programs(text, filename)]
@@ -212,11 +212,6 @@ def uncompressed(data: bytes, filename: str) -> bytes:
 def most_grown(packed: int) -> int:
     """Return the bytes that so many compressed ones may hold."""
     return max(_UNSUSPECTED, _MOST_RATIO * packed)
-
-
-def plain_text(text: str) -> str:
-    """Return the text with line feeds for line ends."""
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def _is_binary(data: bytes) -> bool:

@@ -20,6 +20,7 @@ from hlotool.ir import (
     deferred,
     no_collection,
     unique_name,
+    with_line_feeds,
 )
 from hlotool.text.bodies import BodyReader
 from hlotool.text.definitions import Body, Definitions
@@ -122,8 +123,7 @@ def in_order(found: list[Diagnostic]) -> list[Diagnostic]:
 
 def _normal(text: str) -> str:
     """Return the text without byte-order mark and carriage returns, which change no line number."""
-    text = text.removeprefix("\ufeff")
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    return with_line_feeds(text.removeprefix("\ufeff"))
 
 
 class ModuleReader:

@@ -19,10 +19,9 @@ from oracle import check_diagnostics, check_fixed_point, refusal
 
 import hlotool
 from hlotool.diagnostics import HloError
-from hlotool.ir import Source
+from hlotool.ir import Source, with_line_feeds
 from hlotool.mlir import generic_text, laid_out, read_program
 from hlotool.stablehlo import program_bytes, program_text
-from hlotool.text.input_files import plain_text
 
 #: what the child's end, its time and its memory are told with
 _OUTCOMES = {"X213": "crashed", "X214": "timed out", "X215": "too large"}
@@ -116,7 +115,7 @@ class Layout(Program):
         return mutant(rng, corpus, (*OF_TEXT, *[some_layout] * 20), largest=16_000)
 
     def check(self, data: bytes) -> str:
-        text = plain_text(data.decode(errors="replace"))
+        text = with_line_feeds(data.decode(errors="replace"))
         try:
             before = generic_text(read_program(text))
         except HloError:

@@ -9,13 +9,13 @@ from typing import Any
 
 from hlotool import mlir
 from hlotool.diagnostics import Diagnostic
-from hlotool.ir import HloModule, Position, Source
+from hlotool.ir import HloModule, Position, Source, with_line_feeds
 from hlotool.passes.read import read_to_follow
 from hlotool.serve.lsp.mlir_names import MlirNames
 from hlotool.serve.lsp.names import Names, Occurrence
 from hlotool.serve.lsp.text_lines import Lines, TextChange
 from hlotool.text import Changed, reread
-from hlotool.text.input_files import is_mlir, plain_text, split_modules
+from hlotool.text.input_files import is_mlir, split_modules
 
 
 class ModulePart:
@@ -82,7 +82,7 @@ class Document:
         """The modules of HLO; reading an MLIR text finds none, and has its program ready."""
         if self.mlir is not None:
             return []
-        return [ModulePart(source) for source in split_modules(plain_text(self.text), self.filename)]
+        return [ModulePart(source) for source in split_modules(with_line_feeds(self.text), self.filename)]
 
     @functools.cached_property
     def mlir(self) -> MlirPart | None:
