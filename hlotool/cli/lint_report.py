@@ -10,12 +10,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from hlotool.cli.console import complain, encoded, renderer, write_bytes
 from hlotool.cli.whole_files import note_read, write_beside
 from hlotool.diagnostics import Diagnostic, Severity, agreed, visible
 from hlotool.diagnostics.formats import Findings, written
+from hlotool.diagnostics.records import plain
 from hlotool.diagnostics.render import counted, summary
 from hlotool.ir import Source
 from hlotool.linting import Settings
@@ -157,12 +158,4 @@ def show_settings(settings: Settings) -> None:
         if item.name in ("root", "file", "never"):
             continue
         note = "" if value != getattr(defaults, item.name) else "  # default"
-        print(f"{item.name.replace('_', '-')} = {json.dumps(_plain(value))}{note}")
-
-
-def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, (tuple, list)):
-        return [_plain(v) for v in value]
-    return {key: _plain(v) for key, v in value.items()} if isinstance(value, Mapping) else value
+        print(f"{item.name.replace('_', '-')} = {json.dumps(plain(value))}{note}")
