@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hlotool.blame.cuts import ProgramPart
-from hlotool.blame.reference_values import Rows
 from hlotool.execution import Moment, Program, evaluate_program, flat, leaves
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.ir.arrays import Array
+from hlotool.numerics import Rows
 
 
 @dataclass

@@ -25,7 +25,6 @@ from hlotool.blame.constant_edits import FirstNumbers, constant_edits
 from hlotool.blame.edited_runs import EditedRuns
 from hlotool.blame.fresh_sets import FreshSet, fresh_sets, smallest_share
 from hlotool.blame.reference_run import UNKNOWN, ReferenceRun, Site, Time
-from hlotool.blame.reference_values import Rows
 from hlotool.blame.small_edits import SmallEdit, SmallEdits
 from hlotool.blame.undecided_region import hands_on, tells, undecided_region
 from hlotool.blame.value_partners import LeftValues, made_at, plain
@@ -33,7 +32,7 @@ from hlotool.diagnostics import HloError
 from hlotool.execution import Program, evaluate_program, flat
 from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array, np
-from hlotool.numerics import Evidence
+from hlotool.numerics import Evidence, Rows
 from hlotool.ops import OPS, flow_of, is_a
 from hlotool.passes.equality import is_optimised
 from hlotool.process import work_time

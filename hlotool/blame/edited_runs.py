@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hlotool.blame.reference_run import UNKNOWN, ReferenceRun
-from hlotool.blame.reference_values import Rows
 from hlotool.blame.small_edits import SmallEdit, apply_edit
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import TIMEOUT, InstructionRuns, Observer, OutOfTime, Program, evaluate_program, flat
 from hlotool.ir import HloComputation, HloInstruction, post_order, reachable
 from hlotool.ir.arrays import Array, np
+from hlotool.numerics import Rows
 from hlotool.ops import OPS, Calls, flow_of
 from hlotool.passes.edit import clone_module
 

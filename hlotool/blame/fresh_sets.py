@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hlotool.blame.reference_values import Rows
 from hlotool.blame.value_partners import plain
 from hlotool.diagnostics import HloError
 from hlotool.execution import Program
 from hlotool.ir import DType
 from hlotool.ir.arrays import Array, np
-from hlotool.numerics import Evidence
+from hlotool.numerics import Evidence, Rows
 from hlotool.passes.equality import distance, share_of
 from hlotool.verdict import ArgumentSearch
 

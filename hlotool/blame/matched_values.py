@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.blame.parts_run import PartsRun
 from hlotool.blame.reference_run import FOLDS
@@ -22,11 +22,10 @@ from hlotool.distributed import partition_between
 from hlotool.execution import UNSUPPORTED, Moment, Program, evaluate_program, require_one_signature, run_limit
 from hlotool.ir import HloComputation, HloInstruction, dtype_of_numpy
 from hlotool.ir.arrays import Array, digest, np
+from hlotool.numerics import Rows
 from hlotool.ops import Elements, opcodes
 from hlotool.passes.equality import Candidates, ValueIndex, are_near
 from hlotool.process import work_time
-
-Rows: TypeAlias = Sequence[Sequence[Array]]
 
 #: fates in the order in which they are tried, with the meaning of each
 VALUE_FATES = {

@@ -21,7 +21,6 @@ from hlotool.blame.inside_folds import guilty_inside
 from hlotool.blame.operand_values import OperandValues, operand_values
 from hlotool.blame.places import InstructionPlace, result_maker
 from hlotool.blame.reference_run import FOLDS, UNKNOWN, ReferenceRun, Site, Time, leaf_pairs, path_to, site_of, time_of
-from hlotool.blame.reference_values import Rows
 from hlotool.blame.small_edits import mended_module
 from hlotool.blame.structural_partners import StructuralPartners, structural_partners
 from hlotool.blame.value_partners import LeftValues, are_near_numbers, operand_leaves
@@ -30,7 +29,7 @@ from hlotool.diagnostics import HloError
 from hlotool.execution import UNDEFINED, Observer, Program, RunningCall, evaluate_program, flat, require_one_signature
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.ir.arrays import Array, np
-from hlotool.numerics import Evidence, Judgement, Known, judge, takes_ordinary
+from hlotool.numerics import Evidence, Judgement, Known, Rows, judge, takes_ordinary
 from hlotool.process import work_time
 
 #: candidates for guilt in a rewritten module that are tried

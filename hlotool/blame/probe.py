@@ -12,12 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hlotool.blame.cuts import ProgramPart
-from hlotool.blame.reference_values import Rows
 from hlotool.diagnostics import HloError
 from hlotool.execution import Executor, Program
 from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array
-from hlotool.numerics import Evidence, Judgement, Kind, Look, look_at
+from hlotool.numerics import Evidence, Judgement, Kind, Look, Rows, look_at
 from hlotool.process import work_time
 
 

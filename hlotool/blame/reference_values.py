@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from hlotool.execution import Moment, Observer, Program, evaluate_program, flat
 from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array
+from hlotool.numerics import Rows
 from hlotool.ops import opcodes
-
-#: arguments or results of every device, leaf by leaf
-Rows: TypeAlias = Sequence[Sequence[Array]]
 
 #: bytes of values that are kept from the first run; what is asked for beyond them takes another run
 _KEPT = 1 << 30

@@ -13,14 +13,14 @@ from typing import Any
 
 from hlotool.blame.cuts import part
 from hlotool.blame.places import InstructionPlace
-from hlotool.blame.reference_values import ReferenceValues, Rows
+from hlotool.blame.reference_values import ReferenceValues
 from hlotool.blame.value_trace import TracedNames
 from hlotool.blame.wrong_instruction import Blame, search
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import ARGUMENTS, Executor, Moment, Observer, Path, Program, evaluate_program, flat, typed
 from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array
-from hlotool.numerics import Evidence, Judgement, Way, computed, who_is_right
+from hlotool.numerics import Evidence, Judgement, Rows, Way, computed, who_is_right
 from hlotool.passes.edit import is_cuttable
 from hlotool.process import work_time
 from hlotool.verdict import Comparison, Finding

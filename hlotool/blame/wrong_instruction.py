@@ -25,12 +25,12 @@ from hlotool.blame.joint_fault import acting_together
 from hlotool.blame.places import InstructionPlace, require_partitioned, result_maker
 from hlotool.blame.probe import Bench, Trial, Wrong
 from hlotool.blame.reference_run import FOLDS
-from hlotool.blame.reference_values import FORWARDING, ReferenceValues, Rows
+from hlotool.blame.reference_values import FORWARDING, ReferenceValues
 from hlotool.blame.search_scope import SearchScope, steps_of
 from hlotool.blame.segments import SEGMENTS, segment_trials
 from hlotool.execution import Executor, Path, Program, RunningCall, leaves
 from hlotool.ir import HloComputation, HloInstruction
-from hlotool.numerics import Judgement, Kind, Look
+from hlotool.numerics import Judgement, Kind, Look, Rows
 from hlotool.passes.edit import is_cuttable
 
 #: iterations of a loop that one question to an executor holds

@@ -29,7 +29,7 @@ from hlotool.numerics.judgement import Judgement, Kind, Known, judge
 from hlotool.numerics.rounding import Draws, SampleWay, has_choices, sample_program
 from hlotool.process import work_time
 
-#: values by device and leaf
+#: arguments, results or values of every device, leaf by leaf
 Rows: TypeAlias = Sequence[Sequence[Array]]
 #: a way to compute: "own", "shadow", or that of a sample
 Way: TypeAlias = str | SampleWay

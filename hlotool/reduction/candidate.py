@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from hlotool.distributed import Partition, partition_between
 from hlotool.execution import Program
 from hlotool.ir import HloModule
-from hlotool.ir.arrays import Array
+from hlotool.numerics import Rows
 from hlotool.text import PrintOptions, print_module
-
-#: arguments of every device, leaf by leaf
-Rows: TypeAlias = Sequence[Sequence[Array]]
 
 
 @dataclass(eq=False)

@@ -11,8 +11,9 @@ from hlotool.diagnostics import HloError
 from hlotool.execution import Moment, Program, arguments_for, evaluate_program, flat
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape
 from hlotool.ir.arrays import Array, np
+from hlotool.numerics import Rows
 from hlotool.process import work_time
-from hlotool.reduction.candidate import Candidate, Rows
+from hlotool.reduction.candidate import Candidate
 
 #: bytes of values that are kept
 _KEPT = 1 << 30

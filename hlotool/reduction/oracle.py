@@ -20,10 +20,10 @@ from typing import Any, ClassVar
 from hlotool.diagnostics import HloError, Severity
 from hlotool.execution import Executor, Options, Program, executor_named
 from hlotool.ir.arrays import digest
-from hlotool.numerics import Evidence, Judgement, Kind
+from hlotool.numerics import Evidence, Judgement, Kind, Rows
 from hlotool.ops import OPS
 from hlotool.process import work_time
-from hlotool.reduction.candidate import Candidate, Rows
+from hlotool.reduction.candidate import Candidate
 from hlotool.verdict import OutOfTime, Watch, compare
 
 

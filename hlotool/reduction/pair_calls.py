@@ -19,9 +19,9 @@ from hlotool.diagnostics import HloError
 from hlotool.execution import Moment, Path, flat
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
 from hlotool.ir.arrays import Array, digest, np
-from hlotool.numerics import is_nan
+from hlotool.numerics import Rows, is_nan
 from hlotool.passes.edit import section
-from hlotool.reduction.candidate import Candidate, Rows
+from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.cutting import promote_each
 from hlotool.reduction.entry_values import made_rows, results_on
 from hlotool.reduction.oracle_pool import Maker

@@ -14,9 +14,10 @@ from typing import Any
 from hlotool.execution import Moment
 from hlotool.ir import HloComputation, HloInstruction, HloModule, Shape, post_order
 from hlotool.ir.arrays import Array, digest, np
+from hlotool.numerics import Rows
 from hlotool.passes.edit import is_cuttable, varying
 from hlotool.passes.equality import are_near
-from hlotool.reduction.candidate import Candidate, Rows
+from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.entry_values import EntryValues, results_on, values_of
 
 #: values of one shape that a value is compared with

@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeAlias
 from hlotool.execution import Program, executor_named, fitted, read_module
 from hlotool.ir import HloModule
 from hlotool.ir.arrays import Array
-from hlotool.reduction.candidate import Candidate, Rows
+from hlotool.numerics import Rows
+from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.command import Command
 from hlotool.reduction.entry_values import made_rows
 from hlotool.reduction.guilty_pass import GuiltyPass

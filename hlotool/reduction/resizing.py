@@ -16,9 +16,10 @@ from typing import Any
 
 from hlotool.ir import DTYPES, Attributes, HloInstruction, HloModule, Literal, Padding, Shape, Window
 from hlotool.ir.arrays import Array, np
+from hlotool.numerics import Rows
 from hlotool.ops import keeps_order
 from hlotool.passes.edit import Editing, clone_module
-from hlotool.reduction.candidate import Candidate, Rows
+from hlotool.reduction.candidate import Candidate
 from hlotool.reduction.oracle_pool import Maker
 from hlotool.reduction.search_state import SearchState
 

@@ -39,7 +39,6 @@ _LOOKED_INTO = 4096
 _NUMBERED = deferred(lambda: r"\.\d+\n")
 
 
-
 class View:
     """A module under the eyes of rules; `contents` are its, for who has them already."""
 
@@ -220,7 +219,6 @@ class View:
         start = self.module.position(instruction)
         end = Position(start.line, start.column + len(instruction.name))
         return (Note(message, start, end),) if start.line else ()
-
 
 
 _WORDS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-nan": math.nan}
