@@ -65,7 +65,7 @@ class _Body:
 
 
 @dataclass(frozen=True, slots=True)
-class _Region:
+class _BoundRegion:
     """A region on the way from Emitter.region to Emitter.op: it is filled when the current block is done."""
 
     computation: HloComputation
@@ -385,7 +385,7 @@ class Exporter:
     # The Emitter protocol.
 
     def op(self, name: str, operands: Sequence[Value], result: Shape, attributes: Mapping[str, str] = {},
-           regions: Sequence[_Region] = (), *, as_tuple: bool = False) -> Value:
+           regions: Sequence[_BoundRegion] = (), *, as_tuple: bool = False) -> Value:
         """Append an operation; see hlotool.ops.lowering.Emitter."""
         if self.options.asynchronous and is_in_flight(tuple(operands)):
             operands = landed(operands, self._locations.of(self._current), self._block)
@@ -411,7 +411,7 @@ class Exporter:
             self._block, "stablehlo.get_tuple_element", [member], [value], {"index": self.attribute(f"{i} : i32")},
             self._locations.of(self._current)).results[0]) for i, member in enumerate(value.type.members))
 
-    def _open(self, operation: mlir.Operation, regions: Sequence[_Region]) -> None:
+    def _open(self, operation: mlir.Operation, regions: Sequence[_BoundRegion]) -> None:
         """Give the operation's regions their blocks, to be filled later."""
         for region, spec in zip(operation.regions, regions, strict=True):
             parameters = spec.computation.parameters()
@@ -431,10 +431,10 @@ class Exporter:
             found = self._attributes[text] = mlir.read_attribute(text)
         return found
 
-    def region(self, computation: HloComputation, bound: Sequence[Value] | None = None) -> _Region:
+    def region(self, computation: HloComputation, bound: Sequence[Value] | None = None) -> _BoundRegion:
         """A region holding the computation; see hlotool.ops.lowering.Emitter."""
         self._check_arity(computation, None if bound is None else len(bound))
-        return _Region(computation, None if bound is None else tuple(bound))
+        return _BoundRegion(computation, None if bound is None else tuple(bound))
 
     def call(self, computation: HloComputation, operands: Sequence[Value]) -> Value:
         """Append a func.call; see hlotool.ops.lowering.Emitter."""
