@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hlotool.blame.constant_edits import FirstNumbers, constant_edits
@@ -70,6 +70,8 @@ class EditSearch:
     makers: Sequence[Site]
     #: work_time at which the search ends, and decides nothing
     deadline: float
+    #: tells the instructions that are known to be innocent
+    is_innocent: Callable[[HloInstruction], bool] = lambda _: False
 
     def __post_init__(self) -> None:
         self._runs = EditedRuns(self.right, self.own, MOST_VALUES)
@@ -77,7 +79,8 @@ class EditSearch:
 
     def find(self, among: Iterable[HloInstruction] | None = None) -> EditSearchResult:
         """Return the instruction that is named, with its edit; `among` are those that may be, else all that may."""
-        candidates = undecided_region(self.makers, self.values, self.own) if among is None else list(among)
+        candidates = [i for i in (undecided_region(self.makers, self.values, self.own) if among is None else among)
+                      if not self.is_innocent(i)]
         mending: dict[HloInstruction, list[SmallEdit]] = {}
         for edits in (self._edits, self._small.of_two):
             for instruction in candidates:

@@ -76,8 +76,8 @@ def isolate(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     A module is anything that `hlotool.read` takes.
 
     `arguments` are the entry's, a flat list of arrays (a tuple's leaves one by one) that every device gets; without
-    them sets of the kinds `inputs` ("random", "positive", "special") are made from `seed`, and of one module
-    arguments that show a difference are searched as `hlotool.compare` does. `time_limit` is in seconds, for each set
+    them sets of the kinds `inputs` ("random", "positive", "special") are made from `seed`, and then arguments that show
+    a difference are searched as `hlotool.compare` does. `time_limit` is in seconds, for each set
     of arguments. Raises HloError where a module cannot be read or run, or the two have not one signature.
     """
     first, second = read_module(a), None if b is None else read_module(b)
@@ -89,7 +89,7 @@ def isolate(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
         other = Program(second)
         if partition_between(one, other) is not None:
             return _of_parts(one, other, sets, arguments is None, seed, time_limit)
-        return _of_pair(one, other, sets, time_limit)
+        return _of_pair(one, other, sets, arguments is None, seed, time_limit)
     executor = _beside_reference(executors, time_limit)
     for kind, rows in sets:
         found = _of_set(one, executor, kind, rows, time_limit)
@@ -125,12 +125,15 @@ def _of_set(program: Program, executor: Executor | None, kind: str, rows: list[l
     return found
 
 
-def _of_pair(one: Program, other: Program, sets: Iterator[tuple[str, list[list[Array]]]], time_limit: float
-             ) -> Isolation:
+def _of_pair(one: Program, other: Program, sets: Iterator[tuple[str, list[list[Array]]]], is_searched: bool,
+             seed: int, time_limit: float) -> Isolation:
+    """The difference between two modules, on arguments that are searched if none shows one."""
     for kind, rows in sets:
         found = Isolation(kind, parting=blame_pair(one, other, rows, seconds=time_limit))
         if found.parting is not None:
-            break
+            return found
+    if is_searched and (shown := _shown(one, other, seed, time_limit)) is not None:
+        return Isolation(shown[0], parting=blame_pair(one, other, shown[1], seconds=time_limit))
     return found
 
 
@@ -141,11 +144,15 @@ def _of_parts(one: Program, other: Program, sets: Iterator[tuple[str, list[list[
         found = Isolation(kind, parts=blame_parts(one, other, rows[0], time_limit))
         if found.parts is not None:
             return found
-    if is_searched:
-        shown = compare_unnamed(one.module, other.module, seed=seed, time_limit=time_limit)
-        if shown.witness is not None and shown.worst is not None:
-            return Isolation(shown.worst.inputs, parts=blame_parts(one, other, shown.witness[0], time_limit))
+    if is_searched and (shown := _shown(one, other, seed, time_limit)) is not None:
+        return Isolation(shown[0], parts=blame_parts(one, other, shown[1][0], time_limit))
     return found
+
+
+def _shown(one: Program, other: Program, seed: int, time_limit: float) -> tuple[str, list[list[Array]]] | None:
+    """The kind of arguments on which `compare` finds that the second module differs, and those; None: on none."""
+    shown = compare_unnamed(one.module, other.module, executors=("reference",), seed=seed, time_limit=time_limit)
+    return (shown.worst.inputs, shown.witness) if shown.worst is not None and shown.witness is not None else None
 
 
 def _searched_further(program: Program, executor: Executor, seed: int, time_limit: float) -> Isolation | None:

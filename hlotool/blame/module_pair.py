@@ -27,10 +27,12 @@ from hlotool.blame.value_partners import LeftValues, are_near_numbers, operand_l
 from hlotool.blame.value_proof import GuiltProof, SiteRepair, ValueProofs, fitted_to
 from hlotool.diagnostics import HloError
 from hlotool.execution import UNDEFINED, Observer, Program, RunningCall, evaluate_program, flat, require_one_signature
-from hlotool.ir import HloInstruction, HloModule
+from hlotool.ir import HloInstruction, HloModule, reachable
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import Evidence, Judgement, Known, Rows, judge, takes_ordinary
+from hlotool.passes.equality import ModuleChange
 from hlotool.process import work_time
+from hlotool.verdict import small_changes
 
 #: candidates for guilt in a rewritten module that are tried
 _TRIED = 40
@@ -108,8 +110,7 @@ def blame_pair(left: Program, right: Program, arguments: Rows, *, seconds: float
         return None
     search = _Search(left, right, arguments, evidence, known, own, started + seconds)
     with np.errstate(all="ignore"):  # infinities and NaN are values like others
-        found = search.by_structure()
-        found = found if found is not None else search.by_values()
+        found = search.by_structure() or search.by_only_change(wrong[2]) or search.by_values()
         if found is None:
             found = search.by_edits(*wrong)
         found = _with_inside(found, started + seconds)
@@ -215,10 +216,41 @@ class _Search:
             return False
         return bool(np.abs(wide[0] - wide[1]).max() <= _NEARLY * np.abs(wide[1]).max())
 
+    @functools.cached_property
+    def _changes(self) -> list[ModuleChange]:
+        return small_changes(self.left.module, self.right.module)
+
+    def _is_alike(self, instruction: HloInstruction) -> bool:
+        """Return True if the modules differ in a few instructions, but not in this one, nor in what it calls."""
+        changed = {c.right for c in self._changes}
+        return bool(changed) and instruction not in changed and not any(
+            i in changed for c in reachable(instruction.called_computations()) for i in c.instructions)
+
+    def by_only_change(self, judgement: Judgement) -> PairBlame | None:
+        """Return the only instruction in which the modules differ, at the first time that its value does.
+
+        Zeros of two signs are the same number to the judge, and values of two types have no common one.
+        """
+        if len(self._changes) != 1:
+            return None
+        left, right = self._changes[0].left, self._changes[0].right
+        assert left is not None and right is not None
+        partners = structural_partners(self.left.module, self.right.module).partner | {right: left}
+        for site, times in self.own.values.items():
+            if site[-1] is not right or any(i not in partners for i in site):
+                continue
+            partner = tuple(partners[i] for i in site)
+            for time, value in times.items():
+                expected = self.known.value(partner, time)
+                if expected is not UNKNOWN and _are_other_numbers(value, expected):
+                    return PairBlame(InstructionPlace(self.right.module, right, path_to(site, time)), judgement, left,
+                                     0, time[-1])
+        return None
+
     def by_values(self) -> PairBlame | None:
         """Return what is guilty among the instructions that have the values of a left one's operands."""
         proofs = ValueProofs(self.right, self._left_values, self.own)
-        for proof in itertools.islice(proofs, _TRIED):
+        for proof in itertools.islice((p for p in proofs if not self._is_alike(p.site[-1])), _TRIED):
             repair = SiteRepair(self.known, proof.site, proof.partner)
             # Another operation that takes more or less than its partner is not meant to have that value.
             here, there = proof.site[-1], proof.partner[-1]
@@ -264,7 +296,7 @@ class _Search:
         """Return the one instruction that a small edit mends; else between which the modules part."""
         makers: list[Site] = [(result_maker(self.right.module.entry.root, n),) for n in self._wrong_results()]
         search = EditSearch(self.left, self.right, self.arguments, self.evidence, self._left_values, self.own, makers,
-                            self.deadline)
+                            self.deadline, self._is_alike)
         found = search.find() if self.right.devices == 1 else EditSearchResult(None)
         if found.edit is None:
             open_ = self.undecided(device, result, judgement)
@@ -331,6 +363,16 @@ class _Search:
         place = InstructionPlace(self.right.module, suspect.instruction, suspect.path)
         return PairBlame(place, suspect.judgement, suspect.partner, 0, suspect.device,
                          is_fed_ordinary=suspect.is_fed_ordinary)
+
+
+def _are_other_numbers(value: Any, expected: Any) -> bool:
+    """Return True if two arrays hold other numbers, or zeros of other signs; tuples and tokens are not compared."""
+    one, other = np.asarray(value), np.asarray(expected)
+    if isinstance(value, tuple) or value is None or one.dtype == object or one.shape != other.shape:
+        return False
+    if one.dtype == other.dtype:
+        return one.tobytes() != other.tobytes()
+    return not np.array_equal(one.astype(np.complex128), other.astype(np.complex128), equal_nan=True)
 
 
 def _inner(suspect: Suspect, partners: StructuralPartners) -> Suspect:

@@ -15,6 +15,7 @@ from hlotool.verdict.findings import Comparison, Finding, listed
 from hlotool.verdict.handed_out import with_handed_out
 from hlotool.verdict.parts_evidence import PartsEvidence
 from hlotool.verdict.run_observer import Coverage, Watch, is_finite
+from hlotool.verdict.small_changes import small_changes
 
 __all__ = [
     "KINDS",
@@ -36,5 +37,6 @@ __all__ = [
     "is_finite",
     "listed",
     "part_record",
+    "small_changes",
     "with_handed_out",
 ]

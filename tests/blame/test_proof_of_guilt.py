@@ -225,3 +225,45 @@ def test_planted_faults_of_every_kind() -> None:
             assert found.place.instruction.name in case.wanted, case.kind
             met.add(case.kind)
         assert len(met) >= 5
+
+
+_ZERO = """HloModule m
+ENTRY e { x = f32[4] parameter(0)
+  z = f32[] constant(0)
+  b = f32[4] broadcast(z), dimensions={}
+  s = f32[4] add(x, b)
+  ROOT r = s32[4] bitcast-convert(s) }
+"""
+
+
+def test_the_sign_of_a_zero_is_named_where_it_is_all_that_differs() -> None:
+    """Both zeros are equal numbers, and `subtract` in the place of the sum would mend it, too."""
+    rows = [[np.float32([-0.0, 1.0, -0.0, 2.0])]]
+    left, right = (Program(hlotool.parse(text)) for text in (_ZERO, _ZERO.replace("constant(0)", "constant(-0)")))
+    found = blame_pair(left, right, rows)
+    assert found is not None and found.place is not None and found.place.instruction.name == "z"
+
+
+_ROOT = """HloModule m
+ENTRY e {{ x = u32[2] parameter(0)
+  f = {0}[2] convert(x)
+  s = {0}[2] sqrt(f)
+  ROOT r = u32[2] convert(s) }}
+"""
+
+
+def test_what_is_alike_in_both_modules_is_innocent() -> None:
+    """A square root in f32 in place of f64 reaches 65536: the conversion of it is right."""
+    left, right = (Program(hlotool.parse(_ROOT.format(kind))) for kind in ("f64", "f32"))
+    found = blame_pair(left, right, [[np.uint32([4294967295, 4])]])
+    assert found is not None
+    assert found.place is None or found.place.instruction.name in ("f", "s"), str(found)
+
+
+def test_arguments_are_searched_where_made_ones_show_nothing() -> None:
+    text = ("HloModule m\nENTRY e {\n  x = s32[4] parameter(0)\n  k = s32[] constant(31337)\n"
+            "  b = s32[4] broadcast(k), dimensions={}\n  c = pred[4] compare(x, b), direction=GT\n"
+            "  n = s32[4] negate(x)\n  ROOT r = s32[4] select(c, n, x)\n}\n")
+    found = hlotool.isolate(text, text.replace("direction=GT", "direction=GE"))
+    assert found.place is not None and found.place.instruction.name == "c"
+    assert hlotool.isolate(text, text.replace("HloModule m", "HloModule n")).is_clean
