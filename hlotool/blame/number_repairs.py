@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hlotool.blame.parts_run import Key, PartsRun, with_attributes, with_value
@@ -37,6 +37,9 @@ class NumberRepairs:
     """Trials of other numbers in one run."""
 
     run: PartsRun
+    #: True for an instruction that does what it should, and what is guilty of an instruction's value
+    is_innocent: Callable[[Key], bool]
+    behind: Callable[[Key], Key]
 
     def __post_init__(self) -> None:
         sizes = {d for p in self.run.partition.part.parameters for d in p.dims if d > 0}
@@ -55,11 +58,13 @@ class NumberRepairs:
             if said := self._table(key, held, tables):
                 return key, said
         if self._is_number(key):
-            return self._last_number(key), "it is not the device's own number"
+            last = self._last_number(key)
+            behind = self.behind(last)
+            return behind, "it is not the device's own number" if behind == last else (
+                f"{last[1].name} computes of it, and is not the device's own number")
         if instruction.shape.dims:
             return self._range(key)
-        said = self._step(key)
-        return (key, said) if said else None
+        return self._step(key)
 
     def _is_looked_up(self, key: Key) -> bool:
         """Return True if a table is read at the device's own number, by all that read it."""
@@ -72,16 +77,30 @@ class NumberRepairs:
                 return _differences(held, table)
         return ""
 
-    def _step(self, key: Key) -> str:
-        """Try other first indices of each device's part."""
+    def _step(self, key: Key) -> tuple[Key, str] | None:
+        """Try other first indices of each device's part; a constant by which they are multiplied is guilty of them."""
         values = self.run.parts[key]
         held = tuple(int(v) for v in values)
         if key[1].opcode not in ELEMENTWISE or len(set(held)) < 2 or 1 in held:
-            return ""  # steps of one are numbers of devices
+            return None  # steps of one are numbers of devices
         for table in steps_along_axes(held, self.run.grid, self.sizes):
             if self.run.is_mended(values={key: [np.asarray(n, values[0].dtype) for n in table]}):
-                return f"{_differences(held, table)}: parts have {table[1] or max(table)} elements"
-        return ""
+                return self._factor(key, held, table) or (
+                    key, f"{_differences(held, table)}: parts have {table[1] or max(table)} elements")
+        return None
+
+    def _factor(self, key: Key, held: Sequence[int], table: Sequence[int]) -> tuple[Key, str] | None:
+        """Return the constant operand of a product that with another number gives the table."""
+        for operand in key[1].operands if key[1].opcode == "multiply" else ():
+            at = key[0], operand
+            if operand.opcode != "constant" or at not in self.run.parts:
+                continue
+            own = self.run.parts[at][0]
+            found = {divmod(t * int(own), h) if h else (-1, t) for h, t in zip(held, table, strict=True)} - {(-1, 0)}
+            (other, rest), *more = found
+            if not rest and not more and self.run.is_mended(with_value(operand, np.asarray(other, own.dtype))):
+                return at, f"it is {int(own)}; the value needs {other}"
+        return None
 
     def bound(self, key: Key) -> tuple[Key, str] | None:
         """Try numbers that are one more, one less, or the size of something, in the place of a constant one."""
@@ -141,7 +160,7 @@ class NumberRepairs:
             if key[1].opcode == "constant" or not further or further[0] not in self.run.parts \
                     or [int(v) for v in self.run.parts[key]] == [
                         int(np.ravel(v)[0]) for v in self.run.parts[further[0]]] \
-                    or not self._is_number(further[0]):
+                    or self.is_innocent(further[0]) or not self._is_number(further[0]):
                 return key
             key = further[0]
 

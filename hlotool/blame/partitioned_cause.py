@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from hlotool.blame.codes import MODULES_PART
 from hlotool.blame.collective_repairs import COLLECTIVES, REDUCTIONS, CollectiveRepairs, reduced
 from hlotool.blame.finding_reports import IsolateReport, at_place, finding, isolation, nothing
+from hlotool.blame.innocence import Innocence
 from hlotool.blame.number_repairs import ELEMENTWISE, NumberRepairs
-from hlotool.blame.parts_run import Key, PartsRun
+from hlotool.blame.parts_run import Key, PartsRun, with_value
 from hlotool.blame.places import InstructionPlace, no_place, result_maker
 from hlotool.blame.value_repairs import ValueRepairs, counterparts
 from hlotool.blame.whole_values import Total, is_same
@@ -30,6 +31,7 @@ from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import Judgement
 from hlotool.ops import flow_of, is_a
+from hlotool.passes.equality import op_name
 from hlotool.process import work_time
 from hlotool.verdict import part_record
 
@@ -113,6 +115,8 @@ class _Search:
     #: region of the whole program holds, maybe not the right one
     moved: set[HloInstruction] = field(default_factory=set)
     own: set[HloInstruction] = field(default_factory=set)
+    #: True if a value is wrong by what cannot be told, so that nothing behind it is named
+    is_undecided: bool = False
     #: what the devices' values are together
     totals: dict[HloInstruction, list[Total]] = field(default_factory=dict)
     #: what is named if nothing else is: it has an operand that is what it should be itself
@@ -122,13 +126,17 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.partners = counterparts(self.run)
-        self.collectives, self.numbers = CollectiveRepairs(self.run), NumberRepairs(self.run)
         self.values = ValueRepairs(self.run, self.partners)
+        self.innocence = Innocence(self.run, self.values)
+        self.collectives = CollectiveRepairs(self.run)
+        self.numbers = NumberRepairs(self.run, self.innocence.is_innocent, self.innocence.behind)
 
     def named(self, result: int) -> tuple[Key, str] | None:
         """Return the guilty instruction and its repair; None where none is proved guilty."""
         found = next(filter(None, map(self._named, self.run.keys)), None) or self.spare
-        return self._by_another_place(found) or found or self.bound or self._other_result(result)
+        if moved := self._by_another_place(found):
+            return moved
+        return found or (None if self.is_undecided else self.bound or self._other_result(result))
 
     def _by_another_place(self, found: tuple[Key, str] | None) -> tuple[Key, str] | None:
         """Return a collective, before what was found, that brings right tiles to the wrong devices."""
@@ -142,6 +150,8 @@ class _Search:
 
     def _named(self, key: Key) -> tuple[Key, str] | None:
         instruction = key[1]
+        if self.is_undecided:
+            return None
         if self._is_fixed(instruction):
             self.fixed.add(instruction)
             self._note(instruction, self.right)
@@ -176,7 +186,7 @@ class _Search:
                 return found
             self.spare = self.spare or found
         if not is_right and (said := self._by_value_in_between(key)):
-            return key, said
+            return self._at_the_guilty(key, said)
         is_kept = self._does_alike(instruction) or self._is_reshaped(key)
         self._note(instruction, self.right if is_right and is_kept else self.likely)
         return None
@@ -201,14 +211,57 @@ class _Search:
 
     def _by_values(self, key: Key, operands: Sequence[HloInstruction]) -> tuple[Key, str] | None:
         """Try other values of an instruction whose operands are right."""
-        if found := self.values.replaced(key) or self.values.multiple(key) or self.values.factor(key):
+        if replaced := self.values.replaced(key):
+            return self._instead(key, *replaced)
+        if found := self.values.multiple(key):
+            return self._at_the_guilty(key, found[1]) if found[0] == key else found
+        if found := self.values.factor(key):
             return found
         if said := self.values.tiles(key, self.values.wanted(key)):
-            return key, said
+            return self._at_the_guilty(key, said)
         alike = [u for u in self.run.users.get(operands[0], ()) if u.opcode == key[1].opcode
                  and u.operands == key[1].operands and u.shape is key[1].shape]
         said = self.values.siblings(key, alike)
         return (key, said) if said else None
+
+    def _instead(self, key: Key, operand: Key, wanted: HloInstruction) -> tuple[Key, str] | None:
+        """Return what is guilty of an operand that is another value of the whole program than the wanted one."""
+        held = self.values.held(operand)[0].name
+        if operand[1].opcode == "parameter" or self.partners.get(operand[1]) in self.values.held(operand):
+            return key, f"it takes the tiles of {held} of the whole program; the value needs those of {wanted.name}"
+        at, theirs = operand[1], wanted
+        while at.opcode == theirs.opcode and at.opcode in ELEMENTWISE and len(at.operands) == len(theirs.operands) == 1:
+            at, theirs = at.operands[0], theirs.operands[0]
+        if at.opcode == "constant":
+            is_other = theirs.opcode == "constant" and at.shape.dims == theirs.shape.dims and self.run.is_mended(
+                with_value(at, theirs.literal.array))
+            if is_other or len(self.run.users[at]) == 1:
+                return (key[0], at), f"it holds {held} of the whole program; the value needs those of {wanted.name}"
+            at = next((u for u in (key[1], operand[1]) if at in u.operands), operand[1])
+        while len(at.operands) == 1 and flow_of(at).repeats and op_name(at) and op_name(at) == op_name(at.operands[0]):
+            at = at.operands[0]
+        return (key[0], at), (f"it holds the tiles of {held} of the whole program; {key[1].name} needs those of "
+                              f"{wanted.name}")
+
+    def _at_the_guilty(self, key: Key, said: str) -> tuple[Key, str] | None:
+        """Return a value that should be one of the whole program at what is guilty of it, if that can be told."""
+        whole = self.values.last.of if self.values.last is not None else None
+        own = self.partners.get(key[1], whole)
+        if whole is not None and (taker := self._taker_of_another(key, whole)):
+            return (key[0], taker), f"it takes {key[1].name}; the value needs the tiles of {whole.name}"
+        at = self.innocence.guilty(key, whole) if whole is not None and own is whole else key
+        if at is None:
+            self.is_undecided = True
+            return None
+        return at, said if at == key or whole is None else (
+            f"{key[1].name} computes of it, and does not hold the tiles of {whole.name} of the whole program")
+
+    def _taker_of_another(self, key: Key, whole: HloInstruction) -> HloInstruction | None:
+        """Return the user that takes a value for the counterpart of another one, of which it is not computed."""
+        if key[1] in self.partners or not self.innocence.is_elsewhere(key, whole):
+            return None
+        return next((u for u in self.run.users.get(key[1], ()) if u in self.partners and any(
+            o is key[1] and w is whole for o, w in zip(u.operands, self.partners[u].operands, strict=True))), None)
 
     def _by_value_in_between(self, key: Key) -> str:
         """Try the tiles that are demanded, where what is put in between may be elementwise.
@@ -223,12 +276,23 @@ class _Search:
         """Return what makes a result that is another value of the whole program, computed of its arguments."""
         part, whole = self.run.partition.part.module, self.run.partition.whole.module
         right = result_maker(whole.entry.root, result)
-        key = self.run.maker(((), result_maker(part.entry.root, result)))
-        held = [w for w in self.values.held(key) if w.operands]
+        taken = result_maker(part.entry.root, result)
+        key = self.run.maker(((), taken))
+        held = [w for w in self.values.held(key) if w.operands or key[1].opcode == "parameter"]
         if not held or right in held:
             return None
+        taker, taken = self._taker(part.entry.root, taken)
+        if key[1].opcode == "parameter" or len(self.run.users.get(taken, ())) > 1 or self.innocence.is_innocent(key):
+            key = (), taker
         return key, (f"result {result} is {held[0].name} of the whole program, and has to be {right.name}: "
                      "a step is missing, or the wrong value is taken")
+
+    def _taker(self, root: HloInstruction, taken: HloInstruction) -> tuple[HloInstruction, HloInstruction]:
+        """Return the first copy of a value that only the result uses, or the root, and what it takes."""
+        taker = root
+        while flow_of(taken).forwards and taken.operands and len(self.run.users.get(taken, ())) == 1:
+            taker, taken = taken, taken.operands[0]
+        return taker, taken
 
     # Right or not
 

@@ -100,7 +100,8 @@ class ValueRepairs:
             return None
         for total in totals[:_TOTALS]:
             if self.run.is_mended(values={key: total.tiles.parts}):
-                return self._without_total(key, total)
+                found = self._without_total(key, total)
+                return None if found[0][1].opcode == "parameter" else found
         return None
 
     def _without_total(self, key: Key, total: Total) -> tuple[Key, str]:
@@ -159,8 +160,11 @@ class ValueRepairs:
                             f"{self.run.along(total.groups)}")
         return ""
 
-    def replaced(self, key: Key) -> tuple[Key, str] | None:
-        """Try, for one operand, the value that a counterpart takes there; the operand is another value of the whole."""
+    def replaced(self, key: Key) -> tuple[Key, HloInstruction] | None:
+        """Try, for one operand, the value that a counterpart takes there; the operand is another value of the whole.
+
+        Return the operand and the value that it should be.
+        """
         path, instruction = key
         for whole in self.alike(key)[:_TOTALS]:
             for wanted, operand in zip(whole.operands, instruction.operands, strict=True):
@@ -170,18 +174,8 @@ class ValueRepairs:
                     continue
                 for tiles in self.run.wholes.placed(wanted, self.run.parts[at][0]):
                     if self.run.is_mended(values={at: tiles.parts}):
-                        return self._instead(key, at, wanted)
+                        return at, wanted
         return None
-
-    def _instead(self, key: Key, operand: Key, wanted: HloInstruction) -> tuple[Key, str]:
-        constant = constant_behind(operand[1])
-        held = self.held(operand)[0].name
-        said = f"the value needs those of {wanted.name}"
-        if constant is not None:
-            return (key[0], constant), f"it holds {held} of the whole program; {said}"
-        if operand[1].opcode == "parameter":
-            return key, f"it takes the tiles of {held} of the whole program; {said}"
-        return operand, f"it holds the tiles of {held} of the whole program; {key[1].name} needs those of {wanted.name}"
 
     def multiple(self, key: Key) -> tuple[Key, str] | None:
         """Try the value of the whole program of which an instruction's is a multiple."""

@@ -181,3 +181,39 @@ def test_a_permute_that_gives_what_another_one_of_the_region_gives_is_named() ->
     assert hlotool.isolate(whole, right).is_clean
     found = hlotool.isolate(whole, wrong)
     assert found.place is not None and found.place.instruction.name == "b", found.diagnostics[0]
+
+
+MASKED = """HloModule f, num_partitions=4
+
+ENTRY e {
+  x = f32[4,6] parameter(0), sharding={devices=[4,1]<=[4]}
+  i = s32[6] iota(), iota_dimension=0, metadata={op_name="iota"}
+  j = s32[4,6] broadcast(i), dimensions={1}, metadata={op_name="columns"}
+  k = s32[] constant(3)
+  l = s32[4,6] broadcast(k), dimensions={}, metadata={op_name="limit"}
+  m = pred[4,6] compare(j, l), direction=LT, metadata={op_name="mask"}
+  zero = f32[] constant(0)
+  z = f32[4,6] broadcast(zero), dimensions={}, metadata={op_name="zeros"}
+  one = f32[] constant(1)
+  o = f32[4,6] broadcast(one), dimensions={}, metadata={op_name="ones"}
+  t = f32[4,6] select(m, x, z), metadata={op_name="where"}
+  s = f32[4,6] exponential(t), metadata={op_name="exp"}
+  u = f32[4,6] add(s, o), metadata={op_name="add"}
+  ROOT r = f32[4,6] tanh(u), metadata={op_name="tanh"}, sharding={devices=[4,1]<=[4]}
+}
+"""
+
+
+@pytest.mark.parametrize(("old", "new", "guilty"), [
+    ("constant(3)", "constant(4)", "k"), ("direction=LT", "direction=NE", "m"),
+    ("broadcast(one)", "broadcast(zero)", "o"), ("exponential(t)", "copy(t)", "s"), ("add(s, o)", "add(t, o)", "u"),
+    ("add(s, o)", "add(s, s)", "u"), ("select(m, x, z)", "select(m, z, x)", "t"),
+    ("compare(j, l)", "compare(l, j)", "m"),
+    ("constant(1)", "constant(2)", "one"), ("tanh(u)", "tanh(s)", "r"), ("tanh(u)", "tanh(t)", "r"),
+])
+def test_those_that_do_what_their_counterparts_do_are_innocent(old: str, new: str, guilty: str) -> None:
+    """A wrong value shows behind masks and numbers, which are none of the whole program's."""
+    right = MASKED.replace("4,6]", "1,6]")
+    assert hlotool.isolate(MASKED, right).is_clean
+    found = hlotool.isolate(MASKED, right.replace(old, new))
+    assert found.place is not None and found.place.instruction.name == guilty, found.diagnostics[0]
