@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 from hlotool.diagnostics import HloError, Severity
 from hlotool.execution import Executor, Options, Program, executor_named
+from hlotool.ir import dtype_of_numpy
 from hlotool.ir.arrays import digest
 from hlotool.numerics import Evidence, Judgement, Kind, Rows
 from hlotool.ops import OPS
@@ -66,8 +67,9 @@ class Interest(abc.ABC):
 class WrongResult(Interest):
     """An executor is wrong by the error model, or (a pair) the second module differs from the first on the reference.
 
-    The kind of the difference is kept: wrong, or a non-finite fold. `compare` on the same modules and arguments says
-    that they differ, too, unless the test `is_quick`.
+    The kind of the difference is kept: wrong, or a non-finite fold, which in a pair may come of integers or truth
+    values that are wrong. `compare` on the same modules and arguments says that they differ, too, unless the test
+    `is_quick`.
     """
 
     executor: str = "pjrt:cpu"
@@ -101,7 +103,15 @@ class WrongResult(Interest):
             return NOTHING
         kinds = {k for judgement in found for k in Kind if k.is_wrong and bool((judgement.kinds == k).any())}
         signs = [str(k) for k in sorted(kinds, reverse=True)] or ["no result of that shape"]
+        # What chooses between a number and NaN, or is converted to one, can only be wrong itself.
+        if candidate.other is not None and not any(_may_be_nan(judgement) for judgement in found):
+            signs.append(str(Kind.NON_FINITE))
         return Observation(tuple(signs), str(max(found, key=lambda j: (j.kind, j.problem))))
+
+
+def _may_be_nan(judgement: Judgement) -> bool:
+    kind = dtype_of_numpy(judgement.given.dtype)
+    return kind.is_floating or kind.is_complex
 
 
 def _parts_looked(test: WrongResult, candidate: Candidate) -> Observation:

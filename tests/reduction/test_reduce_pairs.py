@@ -242,6 +242,17 @@ def test_values_that_are_equal_by_chance_hide_no_fault() -> None:
     assert "maximum" in opcodes[0] and "minimum" in opcodes[1] and made.candidate.size <= 8
 
 
+def test_a_truth_value_that_chooses_nan_is_what_is_left() -> None:
+    text = """ENTRY e { x = f32[4] parameter(0)  i = s32[4] parameter(1)  n = s32[] constant(9)
+  b = s32[4] broadcast(n), dimensions={}  c = pred[4] compare(i, b), direction=LE  u = f32[] constant(nan)
+  v = f32[4] broadcast(u), dimensions={}  s = f32[4] select(c, x, v)  ROOT r = f32[4] negate(s) }"""
+    rows = [[np.float32([1, 2, 3, 4]), np.int32([3, 9, 9, 12])]]
+    made = reduce_candidate(Candidate(hlotool.parse(text), rows, hlotool.parse(text.replace("LE", "LT"))),
+                            pair_test(20.0)).candidate
+    opcodes = [{i.opcode for i in m.instructions()} for m in (made.module, made.other)]
+    assert all("compare" in o and "select" not in o for o in opcodes) and made.size <= 8
+
+
 def test_modules_that_are_not_alike_keep_their_arguments() -> None:
     """Two ways to compute one value part on other arguments, which is no fault."""
     left = """ENTRY e { x = f32[3] parameter(0)  y = f32[3] sine(x)  z = f32[3] multiply(y, y)  w = f32[3] tanh(z)
