@@ -139,7 +139,8 @@ class ValueRepairs:
     def repeated(self, key: Key, totals: dict[HloInstruction, list[Total]]) -> str:
         """Try what an operand is on one device of those over which the other one is added up."""
         path, instruction = key
-        if not is_a(instruction, "elementwise") or len(instruction.operands) != 2:
+        if not is_a(instruction, "elementwise") or len(instruction.operands) != 2 or "direction" in \
+                instruction.attributes:
             return ""
         evaluate = OPS[instruction.opcode].evaluate
         operands = [self.run.parts.get((path, o)) for o in instruction.operands]

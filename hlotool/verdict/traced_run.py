@@ -56,11 +56,12 @@ class TracedRun:
         self._leaf = leaves_by_path(program.module.entry)
         self._rounds: dict[tuple[Path, HloInstruction], int] = {}
         #: True if the run was ended before it had results
-        self.is_cut = False
+        self.is_cut = self._is_over = False
         try:
             evaluate_program(program, [self.arguments], self._keep)
         except _TooLong:
             self.is_cut = True
+        self._is_over = True
 
     @property
     def work(self) -> int:
@@ -68,6 +69,8 @@ class TracedRun:
         return self._elements + 100 * len(self.moments)
 
     def _keep(self, moment: Moment) -> Any:
+        if self._is_over:  # what a reduction calls, of which a value is computed once more
+            return moment.value
         self._elements += int(getattr(moment.value, "size", 1) or 1)
         if len(self.moments) >= MOST_MOMENTS or self._elements > MOST_ELEMENTS:
             raise _TooLong

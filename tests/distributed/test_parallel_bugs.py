@@ -14,7 +14,8 @@ import hlotool
 pytest.importorskip("jax")
 NIGHTLY = os.environ.get("HLOTOOL_NIGHTLY") == "1"
 #: some where time is short, of different repairs
-FEW = ("missing_all_reduce", "repeated_bias", "stage_order", "fused_split", "stale_gather")
+FEW = ("missing_all_reduce", "repeated_bias", "stage_order", "fused_split", "stale_gather", "embedding_mask",
+       "auxiliary_loss")
 
 
 @pytest.fixture(scope="module")
