@@ -304,7 +304,7 @@ class ArgumentSearch:
             sizes = np.exp2(powers).astype(np.float64)
             drawn = np.floor(sizes * (generator.choice([-1.0, 1.0], dims) if dtype.is_signed else 1.0))
         elif kind == "negative" and leaf.bound is None and dtype.is_signed:
-            drawn = -1 - drawn
+            drawn = np.asarray(-1 - drawn, drawn.dtype)  # of an array of one object NumPy makes the object
         elif kind == "whole" and leaf.bound is None:
             drawn = generator.integers(-4 * dtype.is_signed, 9, dims)
         if leaf.is_count:

@@ -13,7 +13,7 @@ from reaching_pairs import PAIRS
 import hlotool
 from hlotool.cli import main
 from hlotool.execution import Program
-from hlotool.verdict import ArgumentSearch
+from hlotool.verdict import KINDS, ArgumentSearch
 from hlotool.verdict.loop_bounds import most_rounds
 
 #: one of each class; the others run at night
@@ -81,6 +81,15 @@ def test_truth_values_of_results_and_of_xor_are_choices() -> None:
     found = compared(f"{head}{squares}{other}  ROOT r = (pred[], pred[]) tuple(a, b)\n}}\n",
                      f"{head}{squares}{other}  c = pred[] copy(a)\n  ROOT r = (pred[], pred[]) tuple(c, b)\n}}\n")
     assert found.verdict == "agree" and found.untaken == ["result 0: true"]
+
+
+@pytest.mark.parametrize("kind", ["s64", "u64", "s32", "s4"])
+def test_one_number_of_every_width_is_an_argument(kind: str) -> None:
+    text = (f"HloModule m\nENTRY e {{{{\n  x = {kind}[] parameter(0)\n  k = {kind}[] constant(5)\n"
+            "  c = pred[] compare(x, k), direction={}\n  ROOT r = s32[] convert(c)\n}}\n")
+    assert compared(text.format("GE"), text.format("GT")).verdict == "differ"
+    found = ArgumentSearch([Program(hlotool.parse(text.format("GE")))])
+    assert {str(found.make(k).values[0][0].dtype) for k in KINDS} == {str(np.dtype(found.leaves[0].shape.dtype.numpy))}
 
 
 def test_few_bits_in_all_are_tried_one_by_one() -> None:
