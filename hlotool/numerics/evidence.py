@@ -26,7 +26,7 @@ from hlotool.numerics.allowance import MODEL, Allowance, assumed_ulps
 from hlotool.numerics.extreme_values import is_exact
 from hlotool.numerics.higher_precision import shadow_program
 from hlotool.numerics.judgement import Judgement, Kind, Known, judge
-from hlotool.numerics.rounding import Draws, SampleWay, has_choices, sample_program
+from hlotool.numerics.rounding import Draws, SampleWay, has_choices, holds_narrow, rounds_some, sample_program
 from hlotool.process import work_time
 
 #: arguments, results or values of every device, leaf by leaf
@@ -36,6 +36,9 @@ Way: TypeAlias = str | SampleWay
 
 #: samples for a first verdict, and to confirm that something is wrong; those that draw something else
 FIRST, CONFIRMING, OTHERS = 5, 16, 8
+#: numbers of the samples that confirm it of narrow floats, too: they round some values, and hold others in more bits,
+#: so that each shows another of the numbers that a rounding leads to
+ROUNDING_SOME = tuple(number for number in range(CONFIRMING, 6 * CONFIRMING) if rounds_some(number))
 #: fewest samples for the two where the evidence has cost all that it may
 FEWEST, FEWEST_TO_CONFIRM = 2, 8
 
@@ -115,11 +118,18 @@ class Evidence:
         """
         allowance = self.allowance_of(result)
         found = judge(given, Known(self.reference[device][result]), allowance)
-        for samples, fewest in ((FIRST, FEWEST), (CONFIRMING, FEWEST_TO_CONFIRM)):
-            if found.problem or found.kind <= Kind.WITHIN or (samples > FIRST and not found.is_wrong):
+        for numbers, fewest in self._rounds_of_samples():
+            if found.problem or found.kind <= Kind.WITHIN or (len(numbers) > FIRST and not found.is_wrong):
                 break
-            found = judge(given, self.known(device, result, samples, fewest), allowance)
+            found = judge(given, self.known(device, result, numbers, fewest), allowance)
         return found
+
+    def _rounds_of_samples(self) -> Iterator[tuple[Sequence[int], int]]:
+        """Numbers of samples, more of them each time, and how many there have to be whatever they cost."""
+        yield range(FIRST), FEWEST
+        yield range(CONFIRMING), FEWEST_TO_CONFIRM
+        if holds_narrow(self.program.module):
+            yield (*range(CONFIRMING), *ROUNDING_SOME), FEWEST_TO_CONFIRM
 
     def allowance_of(self, result: int) -> Allowance:
         """Return how far a result may be off: of what merely moves data, no last place."""
@@ -146,13 +156,13 @@ class Evidence:
             return judge(given, Known(held), assumed) if self.allowance == MODEL else plain
         return plain if one.problem or other.problem else plain.excused_by(one, other)
 
-    def known(self, device: int, result: int, samples: int = FIRST, fewest: int = FEWEST) -> Known:
-        """Return what is known of one result by so many samples, or by `fewest` where they cost more than they may.
+    def known(self, device: int, result: int, numbers: Sequence[int] = range(FIRST), fewest: int = FEWEST) -> Known:
+        """Return what is known of one result by those samples, or by `fewest` where they cost more than they may.
 
         Raises HloError where even those cost more, or the program cannot be evaluated.
         """
         shadow = self.results("shadow")
-        made = [self.results(number) for number in range(samples) if self._is_affordable(number, fewest)]
+        made = [self.results(number) for number in numbers if self._is_affordable(number, fewest)]
 
         def others(draws: Draws) -> Iterator[Array]:
             if draws is Draws.CHOICES and not has_choices(self.program.module):

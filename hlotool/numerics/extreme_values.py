@@ -154,7 +154,8 @@ def _are_ordinary(array: Array) -> Array:
     kind = dtype_of_numpy(array.dtype)
     if kind.family not in ("float", "complex"):
         return np.ones(array.shape, np.bool_)
-    sizes = np.abs(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64))
+    with np.errstate(invalid="ignore"):  # casts of signalling NaNs
+        sizes = np.abs(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64))
     # The square of an ordinary number is far from overflow; small numbers of types of short range are drawn everywhere.
     most = min(1 / _ORDINARY, math.sqrt(limits(kind.component)[0]) / 2)
     return np.asarray((sizes == 0) | ((sizes >= _ORDINARY) & (sizes <= most)))

@@ -251,7 +251,9 @@ def _judge_rest(where: Array, values: tuple[Array, Array, Array, Array], made: t
     nearest = np.fmin(error, _distance(d, s)) if s is not None else error
     kinds = np.full(d.shape, Kind.WRONG, np.int8)
     inside = nearest <= tolerance
-    hazy = factor * spread > MEANINGLESS * np.maximum(_size(r), 0)
+    # One last place is a large share of a number of few bits, and its last digit all the same.
+    least = factor * ulp if kind.component.bits < 32 else 0.0
+    hazy = factor * spread > np.maximum(MEANINGLESS * np.maximum(_size(r), 0), least)
     kinds[inside] = Kind.WITHIN
     kinds[inside & hazy] = Kind.ILL_CONDITIONED
     if s is not None:

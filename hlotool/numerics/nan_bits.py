@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import Any
 
-from hlotool.ir import HloInstruction
+from hlotool.ir import HloInstruction, dtype_of_numpy
 from hlotool.ir.arrays import Array, np
+from hlotool.numerics.ulps import is_nan
 from hlotool.ops import source_of
 
 
@@ -34,3 +35,30 @@ def with_open_nans(instruction: HloInstruction, function: Callable[..., Array], 
         return np.where(nan, other, found)
 
     return call
+
+
+def tells_signs_of_nan(instruction: HloInstruction) -> bool:
+    """Return True if an instruction compares in the order of all values, in which -NaN is the least and NaN the
+    greatest, or sorts by such comparisons."""
+    if instruction.opcode == "sort":
+        return any(map(tells_signs_of_nan, instruction.called_computations()[0].instructions))
+    return instruction.opcode == "compare" and instruction.attributes.get("type") == "TOTALORDER"
+
+
+def with_open_signs(instruction: HloInstruction, function: Callable[..., Any], turn: int,
+                    given: Container[HloInstruction] = ()) -> Callable[..., Any]:
+    """The function of such an instruction, for which all NaNs that the program computes have, turn about, one sign."""
+    is_given = [source_of(o, lambda flow: flow.moves) in given for o in instruction.operands]
+
+    def call(*operands: Array, **keywords: Any) -> Any:
+        return function(*(operand if fixed else _signed(operand, turn)
+                          for operand, fixed in zip(operands, is_given, strict=True)), **keywords)
+
+    return call
+
+
+def _signed(operand: Array, turn: int) -> Array:
+    if not dtype_of_numpy(operand.dtype).is_floating or not (nan := is_nan(operand)).any():
+        return operand
+    sign = np.asarray(-1 if turn % 2 else 1).astype(operand.dtype)
+    return np.where(nan, np.copysign(operand, sign), operand)

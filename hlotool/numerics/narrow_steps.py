@@ -1,7 +1,8 @@
 """In which type's last places operations on narrow floats are off.
 
-Floats of fewer than 32 bits are computed as f32 and rounded once, so that only f32's last places are open. Three things
-round in the narrow type itself more often than the program does, by one rounding or two:
+Floats of fewer than 32 bits are computed in a wider type and rounded once, so that only its last places are open:
+f32's, or f16's where a type has 8 bits or fewer and no wider range. Three things round in the narrow type itself more
+often than the program does, by one rounding or two:
 
     expanded functions   compilers write `logistic`, `asin` and others out as several operations of their own type
     quotients, powers    x / y is taken as x * (1 / y) or x * rsqrt(z), a power as a product, by rules that come before
@@ -15,6 +16,8 @@ narrow type, the two are that type's operation, written out as compilers write i
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from hlotool.ir import DTYPES, DType, HloInstruction, HloModule
 from hlotool.numerics.ulps import LEAST_ULPS
 from hlotool.ops import Freedom, freedom_of, is_a, rounded_once, source_of
@@ -23,6 +26,20 @@ from hlotool.ops import Freedom, freedom_of, is_a, rounded_once, source_of
 _REWRITTEN = frozenset({"divide", "power"})
 #: narrow types that processors compute with
 _NATIVE = frozenset({"f16", "bf16"})
+#: bits of the types that are computed in f16, and how many of its last places an operation is off at most
+_MOST_BITS_IN_F16, _MOST_ULPS_IN_F16 = 8, 4.0
+
+
+class Places(NamedTuple):
+    """How far an operation may be off, before its result is rounded to its own type."""
+
+    #: the type in whose last places it is off
+    unit: DType
+    ulps: float
+    #: it is off where its result needs no rounding, too: what is multiplied with a reciprocal is
+    is_everywhere: bool = False
+    #: it is not off where `unit` holds its result: IEEE 754 defines it
+    is_rounded_once: bool = False
 
 
 class NarrowSteps:
@@ -45,15 +62,21 @@ class NarrowSteps:
                                                              and instruction.shape.dtype.name in _NATIVE)
         return is_narrow and not self._is_alone
 
-    def places(self, instruction: HloInstruction, ulps: float) -> tuple[DType, float, bool]:
-        """The type in whose last places an operation on narrow floats is off, and by how many.
+    def places(self, instruction: HloInstruction, ulps: float) -> Places:
+        """How far an operation on narrow floats may be off."""
+        kind, freedom = instruction.shape.dtype, freedom_of(instruction)
+        is_rewritten = instruction.opcode in _REWRITTEN or freedom is Freedom.EXPANDED
+        if is_rewritten or self.is_native(instruction):
+            return Places(kind, LEAST_ULPS, is_everywhere=is_rewritten)
+        return wide_places(kind, ulps)._replace(is_rounded_once=freedom is Freedom.IEEE)
 
-        And whether it is off where its result needs no rounding, too: what is multiplied with a reciprocal is.
-        """
-        kind = instruction.shape.dtype
-        is_rewritten = instruction.opcode in _REWRITTEN or freedom_of(instruction) is Freedom.EXPANDED
-        is_own = is_rewritten or self.is_native(instruction)
-        return (kind, LEAST_ULPS, is_rewritten) if is_own else (DTYPES["f32"], ulps, False)
+
+def wide_places(kind: DType, ulps: float) -> Places:
+    """How far an operation may be off in the type in which compilers compute a narrow one."""
+    f16 = DTYPES["f16"]
+    if kind.bits <= _MOST_BITS_IN_F16 and kind.exponent_bits <= f16.exponent_bits:
+        return Places(f16, min(ulps, _MOST_ULPS_IN_F16))
+    return Places(DTYPES["f32"], ulps)
 
 
 def _rounds(instruction: HloInstruction) -> bool:

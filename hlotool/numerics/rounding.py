@@ -42,8 +42,8 @@ from hlotool.ir import DType, HloComputation, HloInstruction, HloModule, Shape, 
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics.higher_precision import HELD_AS_F32, WideShape, is_real, own, wide_kind, widened
 from hlotool.numerics.integral_sums import has_integral_sums, with_open_last_places
-from hlotool.numerics.nan_bits import with_open_nans
-from hlotool.numerics.narrow_steps import NarrowSteps
+from hlotool.numerics.nan_bits import tells_signs_of_nan, with_open_nans, with_open_signs
+from hlotool.numerics.narrow_steps import NarrowSteps, Places, wide_places
 from hlotool.numerics.overflow import MOVES, OpenEnds
 from hlotool.numerics.product_precision import accumulation, cut_by_platform, terms_of_product
 from hlotool.numerics.reduction_orders import (
@@ -124,6 +124,16 @@ def has_choices(module: HloModule) -> bool:
     return any(_is_choice(i) for i in module.instructions())
 
 
+def holds_narrow(module: HloModule) -> bool:
+    """Return True if a module computes with floats that compilers hold in more bits."""
+    return any(HELD_AS_F32.holds(s.dtype) for i in module.instructions() for s in leaves(i.shape) if s.is_array)
+
+
+def rounds_some(number: int) -> bool:
+    """Return True if the sample of that number rounds some narrow values, and holds others in more bits."""
+    return number % 5 == 3
+
+
 class RandomRounding:
     """The roundings of one sample."""
 
@@ -142,10 +152,12 @@ class RandomRounding:
         self._summed_further = summed_up_further(module)
         self._given = frozenset(module.entry.parameters())
         self._inside = {id(i) for c in self._reducers for i in c.instructions}
-        is_narrow = draws is Draws.ALL and any(
-            HELD_AS_F32.holds(s.dtype) for i in module.instructions() for s in leaves(i.shape) if s.is_array)
+        is_narrow = draws is Draws.ALL and holds_narrow(module)
         self._holds_narrow = is_narrow and seed % 5 in (2, 3)
-        self._rounds_some = seed % 5 == 3
+        self._rounds_some = rounds_some(seed)
+        stores_carried = self._holds_narrow and seed % 10 == 7
+        #: roots of bodies of loops that store what they carry in its own type, however it is held in between
+        self._carried = frozenset(map(id, _carried(module))) if stores_carried else frozenset[int]()
         #: the number of the sample among those that round, so that these go through all ends
         self._turn = seed - 2 * (seed // 5) - min(2, max(0, seed % 5 - 2)) if is_narrow else seed
 
@@ -178,6 +190,8 @@ class RandomRounding:
         shape = instruction.shape
         if self._draws is Draws.CHOICES and not _is_choice(instruction):
             return function, keywords
+        if id(instruction) not in self._inside and tells_signs_of_nan(instruction):
+            function = with_open_signs(instruction, function, self._turn, self._given)
         if has_integral_sums(instruction):
             return with_open_last_places(instruction, function, self._seed), keywords
         if self._holds_narrow:
@@ -185,8 +199,11 @@ class RandomRounding:
             if _adds_narrow(instruction):
                 function = self._held_sum(shape, function)
             if shape.is_array and HELD_AS_F32.holds(shape.dtype):
+                function = self._held_off(instruction, function) if freedom_of(instruction).rounds else function
                 function = self._rounded_here_and_there(instruction, function) if self._rounds_some else function
                 function = self._within_range(shape, function)
+            if id(instruction) in self._carried:
+                function = self._in_own_types(shape, function)
             return function, keywords
         if (way := _WAYS.get(freedom_of(instruction))) is not None:
             function = way(self, instruction, function)
@@ -276,6 +293,30 @@ class RandomRounding:
 
         return call if shape.dtype.exponent_bits < 8 else function
 
+    def _in_own_types(self, shape: Shape, function: Function) -> Function:
+        """What is held as f32, rounded to the types of the program."""
+        def rounded(value: Any, leaf: Shape) -> Any:
+            return HELD_AS_F32.widened(own(value, leaf), leaf) if leaf.is_array else value
+
+        return lambda *values, **keywords: _each_leaf(shape, function(*values, **keywords), rounded)
+
+    def _held_off(self, instruction: HloInstruction, function: Function) -> Function:
+        """What is held as f32, off by some of its last places, or f16's, but for numbers that are exact.
+
+        Those are numbers of the type that it is computed in, where IEEE 754 defines the result, else of its own type.
+        """
+        shape = instruction.shape
+        places = wide_places(shape.dtype, max(LEAST_ULPS, OPS[instruction.opcode].ulps_of(shape)))
+        exact = shape.with_element_type(places.unit.name) if freedom_of(instruction) is Freedom.IEEE else shape
+
+        def call(*values: Any, **keywords: Any) -> Any:
+            held = np.asarray(function(*values, **keywords))
+            size = np.where(np.isfinite(held), np.abs(held), 0)
+            off = self._uniform(held) * places.ulps * ulp_of(size, places.unit)
+            return np.where(own(held, exact).astype(held.dtype) == held, held, held + off).astype(held.dtype)
+
+        return call
+
     def _rounded_here_and_there(self, instruction: HloInstruction, function: Function) -> Function:
         """Of what is held as f32 half of the elements are rounded to their own type.
 
@@ -323,9 +364,10 @@ class RandomRounding:
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
         accuracy = instruction.attributes.get("result_accuracy")
         opcode = instruction.opcode
-        unit, is_everywhere = shape.dtype, False
-        if HELD_AS_F32.holds(unit) and self._least_ulps:  # else only what operations declare is asked for
-            unit, ulps, is_everywhere = self._narrow_steps.places(instruction, ulps)
+        places = Places(shape.dtype, ulps)
+        if HELD_AS_F32.holds(shape.dtype) and self._least_ulps:  # else only what operations declare is asked for
+            places = self._narrow_steps.places(instruction, ulps)
+        error = error_of(accuracy, places.ulps)
         is_sum = opcode in _SUMS and shape.dtype.is_floating and not self._strict
         is_ordered = instruction in self._sum_orders
         is_summed = is_sum and instruction in self._summed_further
@@ -342,11 +384,11 @@ class RandomRounding:
             exact = widened(exact, shape)
             if is_chain:
                 exact = self._off_by_terms(exact, wide, shape.dtype)
-            found = self._rounded(exact, shape, error_of(accuracy, ulps), unit, is_everywhere)
+            found = self._rounded(exact, shape, error, places)
             if is_ordered and (terms := self._sum_orders.note(instruction, wide)) is not None:
                 # Of the orders only a few are drawn: partial sums are off by their last place, the sum by its terms'.
                 total = in_another_order(terms, self._turn, self._random, lambda part: widened(
-                    self._rounded(part, shape, error_of(accuracy, ulps)), shape))
+                    self._rounded(part, shape, error), shape))
                 found = own(self._off_by_terms(total, [*terms, total], shape.dtype), shape)
             if is_sum:
                 found = self._ends.added(lambda *sums: function(*sums, **given), found, values, shape)
@@ -406,7 +448,7 @@ class RandomRounding:
             wide = _wide_keywords(keywords, shape)
             given = list(map(widened, values, shapes))
             if fewer:
-                given[:2] = [g * (1 + self._uniform(g) * 2.0 ** -(fewer + 1)) for g in given[:2]]
+                given[:2] = [self._cut(g, fewer, s.dtype) for g, s in zip(given[:2], shapes, strict=False)]
             try:
                 exact = function(*given, **wide)
                 size = function(*map(np.abs, given[:2]), *given[2:], **wide)
@@ -435,6 +477,22 @@ class RandomRounding:
             return found
 
         return call
+
+    def _cut(self, operand: Array, bits: int, kind: DType) -> Array:
+        """An operand of products as a processor reads it that keeps so many bits of its mantissa.
+
+        It cuts the others off or rounds: by up to a unit in the last place that is kept, and to infinity at the end of
+        the range. Every other sample moves each number as far as that, up or down.
+        """
+        drawn = self._uniform(operand)
+        if self._turn % 2:
+            drawn = np.sign(drawn) if operand.dtype.kind != "c" else np.sign(drawn.real) + 1j * np.sign(drawn.imag)
+        moved = operand * (1 + drawn * 2.0**-bits)
+        if self._turn % 4 not in (1, 2):
+            return moved
+        with np.errstate(all="ignore"):
+            rounded = np.abs(operand) >= largest(kind) * (1 - 2.0 ** -(bits + 2))
+            return np.where(rounded, operand * np.inf, moved)
 
     def _scaled(self, instruction: HloInstruction, function: Function) -> Function:
         """A scaled-dot on a processor that flushes subnormals."""
@@ -480,7 +538,9 @@ class RandomRounding:
             return np.full_like(found, ends[self._turn % 2])
         far = largest(kind) / 4
         end = (far, -far, np.nan, np.inf, -np.inf, None)[self._turn % 6]
-        return found if end is None else np.full_like(found, end)
+        if end is None:
+            return found
+        return np.full_like(found, complex(end, end) if kind.is_complex else end)
 
     def _overflowing(self, found: Array, size: Array, kind: DType) -> Array:
         """Where partial sums may overflow, what comes out hangs on the order: the sum, an infinity, or NaN."""
@@ -512,7 +572,7 @@ class RandomRounding:
 
     def _library(self, instruction: HloInstruction, function: Function, routine: LapackRoutine) -> Function:
         """A call of LAPACK, off as its routine may be; of what is not finite it leaves anything, its status too."""
-        share = self._share_of_operands()
+        share = self._share_of_operands(routine.roundings)
         shapes = [o.shape for o in instruction.operands]
         layouts = instruction.attributes.get("operand_layout_constraints") or shapes
         is_forward = routine.error is LapackError.OF_RESULTS
@@ -567,9 +627,9 @@ class RandomRounding:
         made = 2 * most * self._uniform(wide) if way == "any" else np.where(np.abs(wide) > most / 2, wide, 0)
         return np.asarray(own(made, shape))
 
-    def _share_of_operands(self) -> float:
+    def _share_of_operands(self, units: float = 4.0) -> float:
         """The units by which operands of a backward stable operation are off."""
-        return 0.0 if self._draws is Draws.CHOICES else 4.0
+        return 0.0 if self._draws is Draws.CHOICES else units
 
     def _sorted(self, instruction: HloInstruction, function: Function) -> Function:
         def call(*operands: Array, **keywords: Any) -> Any:
@@ -577,24 +637,26 @@ class RandomRounding:
 
         return call
 
-    def _rounded(self, exact: Array, shape: Shape, error: Function, unit: DType | None = None,
-                 is_everywhere: bool = False) -> Array:
-        """The wide result in the type of the shape, off by what `error` allows where it has to be rounded, or always.
+    def _rounded(self, exact: Array, shape: Shape, error: Function, places: Places | None = None) -> Array:
+        """The wide result in the type of the shape, off by what `error` allows where it has to be rounded.
 
-        `error` counts in last places of `unit`, by default of the type of the shape.
+        `places` may say otherwise; `error` counts in last places of its unit, by default of the type of the shape.
         """
         kind = shape.dtype
+        unit, _, is_everywhere, is_rounded_once = places or Places(kind, LEAST_ULPS)
         with np.errstate(all="ignore"):
             nearest = own(exact, shape)
             back = nearest.astype(exact.dtype)
             inexact = ((back != exact) | (is_everywhere & (exact != 0))) & np.isfinite(exact)
+            if is_rounded_once:
+                inexact &= own(exact, Shape.array(unit.name, shape.dims)).astype(exact.dtype) != exact
             if not inexact.any():
                 return self._flushed(nearest, kind)
             size = np.abs(exact)
             drawn = self._uniform(exact)
-            if (unit or kind).bits < 32 and exact.dtype.kind == "f":  # smaller moves are lost when it is rounded
+            if unit.bits < 32 and exact.dtype.kind == "f":  # smaller moves are lost when it is rounded
                 drawn = (drawn + np.sign(drawn)) / 2
-            moved = exact + np.where(inexact, drawn * error(size, ulp_of(size, unit or kind)), 0)
+            moved = exact + np.where(inexact, drawn * error(size, ulp_of(size, unit)), 0)
             found = own(moved, shape)
             # What overflows does so in every implementation, except on the last step.
             return self._flushed(np.where(inexact, found, nearest).astype(nearest.dtype, copy=False), kind)
@@ -658,6 +720,11 @@ def _reducers(module: HloModule) -> list[HloComputation]:
             if not flow_of(i).enters and flow_of(i).calls is not Calls.EACH for c in i.called_computations()]
 
 
+def _carried(module: HloModule) -> list[HloInstruction]:
+    """The roots of the bodies of loops."""
+    return [i.attributes["body"].root for i in module.instructions() if i.opcode == "while"]
+
+
 def _is_choice(instruction: HloInstruction) -> bool:
     """Return True if the specification leaves values of an instruction open, and no rounding."""
     freedom = freedom_of(instruction)
@@ -665,7 +732,7 @@ def _is_choice(instruction: HloInstruction) -> bool:
         is_sum = binary_opcode(instruction.called_computations()[0]) in ("add", "multiply")
         return not (is_sum and is_real(instruction.shape))
     is_power = instruction.opcode == "power" and instruction.shape.dtype.is_complex
-    return freedom.is_choice or freedom is Freedom.BACKWARD or is_power
+    return freedom.is_choice or freedom is Freedom.BACKWARD or is_power or tells_signs_of_nan(instruction)
 
 
 #: how a sample computes an operation of each freedom

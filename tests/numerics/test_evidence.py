@@ -69,8 +69,8 @@ def test_more_samples_are_asked_for_again(clock: list[float]) -> None:
     found = gathered(4.0)
     assert len(found.known(0, 0).samples) == 3
     with pytest.raises(HloError, match="too few"):
-        found.known(0, 0, CONFIRMING, FEWEST_TO_CONFIRM)
-    assert len(found.known(0, 0, CONFIRMING, 3).samples) == 3
+        found.known(0, 0, range(CONFIRMING), FEWEST_TO_CONFIRM)
+    assert len(found.known(0, 0, range(CONFIRMING), 3).samples) == 3
 
 
 def test_the_reference_is_given_and_costs_nothing(clock: list[float]) -> None:
