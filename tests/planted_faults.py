@@ -28,6 +28,9 @@ class Faulty:
     def stored_arrays(self):
         return None
 
+    def require_computing(self):
+        """It does."""
+
     def run(self, program, argument_sets):
         wanted = {i for i in program.module.instructions() if i.offset == self.offset}
 

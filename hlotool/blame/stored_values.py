@@ -20,7 +20,7 @@ from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.execution import ARGUMENTS, Executor, Moment, Observer, Path, Program, evaluate_program, flat, typed
 from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array
-from hlotool.numerics import Evidence, Judgement, Rows, Way, computed, who_is_right
+from hlotool.numerics import Evidence, Judgement, Rows, Way, computed, own, who_is_right
 from hlotool.passes.edit import is_cuttable
 from hlotool.process import work_time
 from hlotool.verdict import Comparison, Finding
@@ -44,10 +44,11 @@ def blame(program: Program, arguments: Rows, executor: Executor, *, seconds: flo
 
     `results` are the leaves that are known to be wrong, where that is known; `values` the reference's run, where there
     is one already. After `seconds` the best answer so far is given. Raises HloError where the reference or the executor
-    cannot run the program.
+    cannot run the program, or the executor holds results alone.
     """
     trace = stored_trace(program, executor)
     if trace is None:
+        executor.require_computing()
         return search(program, arguments, executor, seconds=seconds, results=results, values=values)
     return _blame_stored(program, arguments, executor.name, judge_stored(program, arguments, trace), seconds)
 
@@ -108,6 +109,8 @@ def judge_stored(program: Program, arguments: Rows, trace: Mapping[str, Array]) 
         kept: dict[str, Array] = reference if way == "own" else {}
         if way != "own":
             computed(program, arguments, way, observer=_keeping(given, kept))
+        if not isinstance(way, str):  # as results are: what a sample holds in a wider type is rounded
+            kept = {name: own(value, places[name][1].shape) for name, value in kept.items()}
         return [[kept.get(name) for name in order]]  # a loop may run less often in a sample
 
     evidence = Evidence(program, arguments, source=source, of_results=False)

@@ -104,7 +104,7 @@ def _refused(args: argparse.Namespace) -> str:
 
 def _plan(args: argparse.Namespace) -> Plan:
     """Return the plan that the options ask for. Raises HloError for an executor or dumps that there are not."""
-    from hlotool.execution import executor_name
+    from hlotool.execution import executor_named
     from hlotool.fuzzing import NO_DUMPS, Plan, dumps_left_out
 
     files = tuple(os.path.realpath(f) for given in args.dumps for f in _files(Path(given)))
@@ -120,7 +120,9 @@ def _plan(args: argparse.Namespace) -> Plan:
                                    filename=args.dumps[0])])
     names = tuple(args.generators.split(",")) if args.generators else (
         *(("dump",) if dumps else ()), "operation", "composed", "rule", "rewritten")
-    return Plan(args.seed, executor_name(args.executor), names, dumps, args.size, args.program_limit, args.known)
+    executor = executor_named(args.executor)
+    executor.require_computing()
+    return Plan(args.seed, executor.name, names, dumps, args.size, args.program_limit, args.known)
 
 
 def _files(path: Path) -> list[Path]:

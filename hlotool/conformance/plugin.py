@@ -43,7 +43,7 @@ from hlotool.conformance.selection import Selection, executor_words, option_word
 from hlotool.conformance.suites import DESCRIPTION, checked_names, descriptions, suite_cases
 from hlotool.diagnostics import HloError, visible, visible_lines, without_commands
 from hlotool.diagnostics.records import plain
-from hlotool.execution import describe_executor, executor_name, executor_names
+from hlotool.execution import describe_executor, executor_name, executor_named, executor_names
 from hlotool.ops import OPS
 from hlotool.process import close_children, ends_at, note_progress, seconds_in
 from hlotool.text.folder_files import leads_out
@@ -394,6 +394,7 @@ class _Session:
             return
         try:
             for executor in self.selection.executors:
+                executor_named(executor).require_computing()
                 self.facts(executor)
         except HloError as error:
             raise pytest.UsageError("; ".join(d.message for d in error.diagnostics)) from error

@@ -83,6 +83,8 @@ class Executor(abc.ABC):
     parameter: ClassVar[str] = ""
     #: the words that mostly stand there
     parameters: ClassVar[tuple[str, ...]] = ()
+    #: whether it computes any program; else it holds the results of one, which no part and no other form of it has
+    computes: ClassVar[bool] = True
     #: whether that is a file of the user's
     reads_files: ClassVar[bool] = False
     #: what stands behind the colon
@@ -148,6 +150,14 @@ class Executor(abc.ABC):
     def check(self) -> None:
         """Raises HloError (E121, E122) for one that does not start, or not with its options."""
         return
+
+    def require_computing(self) -> None:
+        """Raises HloError (E106) for one that holds the results of one program where others have to run."""
+        if not self.computes:
+            raise HloError([Diagnostic(UNSUPPORTED, f"{self.name} holds the results of one program, and other programs "
+                                       "have to run to find out", filename="--executors",
+                                       help="`hlotool compare` holds them against the reference; a file with values of "
+                                       "instructions (`hlotool run --trace` writes one) is also looked through")])
 
     def stored_arrays(self) -> dict[str, Any] | None:
         """The arrays of the user's file by name, where there are such. Raises HloError (R110)."""

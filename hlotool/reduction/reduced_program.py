@@ -53,9 +53,11 @@ def interest_named(name: str, executors: Sequence[str], run_limit: float = 60.0,
                ) -> Interest:
     """Return the test of interest of a name: of a crash `message` is a pattern, `guilty` the pass that is to blame.
 
-    Raises HloError for an executor that does not exist.
+    Raises HloError for an executor that does not exist, or computes nothing.
     """
-    one, other = (executor_named(n).name for n in executors)
+    for executor in (named := [executor_named(n) for n in executors]):
+        executor.require_computing()
+    one, other = (executor.name for executor in named)
     if name == "crash":
         return Failure(one, message, run_limit)
     if name == "timeout":

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.distributed import Partition, PartPlace, Version, partition_between, prove_partition
 from hlotool.execution import (
+    ARGUMENTS,
     MEMORY,
     TIMEOUT,
     UNDEFINED,
@@ -147,6 +148,9 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
         raise ValueError("compare needs an executor, or several")
     work = _Work(one, other, tuple(executors), tolerance, time_limit, work_time() + time_budget, b is not None,
                  counts_extremes, locate, partition, is_proof_wanted)
+    if arguments is None and one.parameters and (stored := [e.name for e in work.running if not e.computes]):
+        raise HloError([Diagnostic(ARGUMENTS, f"{stored[0]} holds results of one run: give its arguments, too",
+                                   filename=one.filename)])
     started = time.monotonic()
     try:
         with run_limit(time_limit):
@@ -214,6 +218,8 @@ class _Work:
         self._is_small: dict[int, bool] = {}
         self.running: list[Executor] = [
             e for e in (executor_named(n, self.time_limit) for n in dict.fromkeys(names)) if e.name != "reference"]
+        for executor in self.running if self.is_pair else ():
+            executor.require_computing()
         #: of the executor that cuts the operands of products most
         self.product_bits = min((e.product_bits for e in self.running if e.product_bits), default=0)
         self.has_no_reference = False

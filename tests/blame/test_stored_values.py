@@ -128,3 +128,53 @@ def test_a_wrong_value_of_a_body_is_told_from_the_condition_s(
     np.savez("t.npz", **(files | {"w[1]/body/i": np.int32(7)}))
     code, found = compared(capsys, "isolate")
     assert (code, found["instruction"], found["computation"]) == (1, "i", "body")
+
+
+CHAIN = """HloModule chain
+ENTRY e {
+  x = f32[4] parameter(0)
+  y = f32[4] exponential(x)
+  z = f32[4] negate(y)
+  ROOT w = f32[4] sine(z)
+}
+"""
+
+
+@pytest.fixture
+def results(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Options for results alone, one of which is wrong, of a program all of whose values have one shape."""
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("m.hlo").write_text(CHAIN)
+    pathlib.Path("n.hlo").write_text(CHAIN.replace("sine", "cosine"))
+    x = np.float32([0.1, 0.2, 0.3, 0.4])
+    np.savez("x.npz", x=x)
+    np.savez("out.npz", result0=np.sin(-np.exp(x)) + np.float32([0, 0.5, 0, 0]))
+    return ["--executors", "stored:out.npz", "reference", "--args", "x.npz"]
+
+
+def test_of_results_alone_no_instruction_is_named(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "m.hlo", *results]) == 1
+    told = capsys.readouterr()
+    assert "differ: wrong" in told.out and "result 0 differs" in told.err and "exponential" not in told.err
+    assert main(["isolate", "m.hlo", *results]) == 2
+    told = capsys.readouterr()
+    assert "E106" in told.err and "holds the results of one program" in told.err and "E134" not in told.err
+
+
+@pytest.mark.parametrize("command", [
+    ["compare", "m.hlo", "n.hlo"], ["reduce", "m.hlo", "-o", "r.hlo"], ["bundle", "m.hlo", "-o", "b.zip"]])
+def test_results_of_one_program_are_not_those_of_another(command: list[str], results: list[str],
+                                                         capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*command, *results]) == 2
+    assert "holds the results of one program" in capsys.readouterr().err
+    assert not pathlib.Path(command[-1]).exists() or command[0] == "compare"
+
+
+def test_what_draws_programs_takes_no_stored_results(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fuzz", "--programs", "1", "--executors", results[1]]) == 2
+    assert "holds the results of one program" in capsys.readouterr().err
+
+
+def test_results_need_the_arguments_of_their_run(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "m.hlo", *results[:3]]) == 2
+    assert "give its arguments, too" in capsys.readouterr().err

@@ -26,6 +26,7 @@ class Stored(Executor):
     names = ("stored",)
     parameter = "FILE"
     reads_files = True
+    computes = False
 
     def runs_here(self, program: Program) -> bool:
         """Always: nothing is computed."""
