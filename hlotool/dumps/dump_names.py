@@ -52,6 +52,7 @@ _OTHERS: Mapping[str, str] = {
     **dict.fromkeys(("thunk_sequence", "thunk-sequence", "thunk_graph", "thunk_schedule", "thunk_metadata"), "thunks"),
     **dict.fromkeys(("debug_options", "flagfile", "execution_options", "hlo_module_config", "tpu_comp_env",
                      "compile_options", "gpu_target_config", "topology"), "options"),
+    **dict.fromkeys(("priority_fusion_dump", "fusion_process_dump"), "fusion decisions"),
     **dict.fromkeys((".ttir", ".ttgir"), "Triton's IR"), "cpu_executable": "object files", "mlir-passes": "logs",
     **dict.fromkeys(("pre-optimization.mlir", "post-optimization.mlir"), "MLIR of kernels"),
 }

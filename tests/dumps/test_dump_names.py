@@ -73,6 +73,7 @@ OTHERS = {
     "module_0016.jit_step.cpu_after_optimizations-buffer-assignment.txt": "buffer assignment",
     "module_0408.jit__kernel.sm_8.0_gpu_after_optimizations-memory-usage-report.txt": "memory usage",
     "module_0001.jit_f.cpu_after_optimizations-live-range.txt": "live ranges",
+    "module_0007.jit_f.priority_fusion_dump.txt": "fusion decisions",
     "module_0001.jit_f.thunk_sequence.txt": "thunks", "module_0001.jit_f.thunk_schedule": "thunks",
     "module_0001.jit_f.debug_options": "options", "module_0021.jit_train_step.flagfile": "options",
     "module_0021.jit_train_step.execution_options.txt": "options",
