@@ -56,7 +56,7 @@ class Program:
     A module of R replicas and P partitions runs on R x P devices, each with arguments of its own (replica-major
     order), unless the compiler is to partition it: then it has one list of arguments, of the whole arrays.
     A module with forms of another time, or with library calls that say what they compute, is replaced by a copy
-    without them; LAPACK's calls stay, for the reference and CPUs have it.
+    without them; calls of LAPACK's routines stay, for the reference has them, and CPUs or GPUs.
     """
 
     module: HloModule
@@ -152,18 +152,20 @@ class Program:
     @functools.cached_property
     def stablehlo(self) -> bytes:
         """The module as StableHLO bytecode. Raises HloError for what has no such form."""
-        return self._bytecode(library=True)
+        return self._bytecode(frozenset())
 
-    @functools.cached_property
-    def stablehlo_with_lapack(self) -> bytes:
-        """The same for who has LAPACK: its calls stay."""
-        return self._bytecode(library=False)
+    def stablehlo_for(self, platform: str) -> bytes:
+        """The same for a platform: calls of LAPACK, or of a GPU's library, stay where its runtime has them."""
+        kept = lapack_targets(platform)
+        has_such = any(i.attributes.get("custom_call_target") in kept for i in self.module.instructions())
+        return self._bytecode(kept) if has_such else self.stablehlo
 
-    def _bytecode(self, library: bool) -> bytes:
+    def _bytecode(self, kept: frozenset[str]) -> bytes:
         from hlotool.stablehlo import LiftOptions, to_bytecode
 
+        module, _ = without_library_calls(self.module, lambda: kept)
         # What is lost does not change results, but a constant without values has none.
-        return to_bytecode(self.module, options=LiftOptions(elided="error", carry=False, library=library))
+        return to_bytecode(module, options=LiftOptions(elided="error", carry=False, library=False))
 
     @functools.cached_property
     def _is_logical(self) -> bool:

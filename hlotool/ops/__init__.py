@@ -46,7 +46,15 @@ from hlotool.ops.choice import DIRECTIONS, MIRRORED, comparison_type
 from hlotool.ops.collective import GroupMode, device_group_sizes, device_groups, device_pairs, group_mode_of
 from hlotool.ops.control import BARE_REGIONS
 from hlotool.ops.custom_call import TARGETS
-from hlotool.ops.lapack import LapackError, LapackRoutine, called_routine, error_sizes, lapack_config, lapack_targets
+from hlotool.ops.lapack import (
+    LapackError,
+    LapackRoutine,
+    called_routine,
+    error_sizes,
+    lapack_config,
+    lapack_targets,
+    targets_of,
+)
 from hlotool.ops.costs import FREE, Cost, traffic
 from hlotool.ops.random import FIRST_STATE
 from hlotool.ops.agreement import Place
@@ -78,5 +86,5 @@ __all__ = [
     "int_limits", "is_a", "is_any_foreign", "is_elementwise", "is_tied", "keeps_order", "lapack_config",
     "lapack_targets", "limits", "literal_text", "opcodes", "operand_for", "over_blocks", "pairs_of",
     "places_of_parts", "real_facts", "require", "rounded_once", "scatter_window", "sort_of", "source_of",
-    "specials", "traffic", "turning_points", "value_of", "with_flag", "with_freedom",
+    "specials", "targets_of", "traffic", "turning_points", "value_of", "with_flag", "with_freedom",
 ]

@@ -359,7 +359,7 @@ def custom_call(*operands: Any, custom_call_target: str, to_apply: Any = None, c
     C6  What only marks a value has an operand; an annotation of sharding or place has one, and its sizes.
     """
     known = TARGETS.get(custom_call_target)
-    if known is None and custom_call_target.startswith("lapack_") and is_lapack(custom_call_target):
+    if known is None and is_lapack(custom_call_target):
         seen = operand_layout_constraints or operand_shapes
         return evaluate_lapack(custom_call_target, operands, seen, backend_config.text if backend_config else "", shape)
     if known is None:

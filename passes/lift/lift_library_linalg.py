@@ -1,4 +1,4 @@
-"""Writes the LAPACK calls of CPU compilers as the operations of linear algebra that HLO has, or as loops.
+"""Writes calls of LAPACK and of GPU libraries as the operations of linear algebra that HLO has, or as loops.
 
     ENTRY main {                                  ENTRY main {
       a = f32[3,3] parameter(0)                     a = f32[3,3] parameter(0)
@@ -9,7 +9,8 @@
     }                                             }
 
 Numbers are LAPACK's letters as characters. Routines that HLO has no operation for become loops:
-see hlotool.builder.linalg.lapack.
+see hlotool.builder.linalg.lapack. Source of what XLA's own calls for GPUs mean: triangular_solve_rewriter.cc,
+cusolver_rewriter.cc.
 """
 
 from __future__ import annotations
@@ -56,10 +57,34 @@ def cholesky(call: Call) -> tuple[HloInstruction, ...]:
     LAPACK's number is the order of the first minor that is not positive. What stands for it is 1, and so the call
     stays where anything but its being 0 is asked.
     """
+    whole, info = _factor(call, seen(call, 0), _letter(call, call.config(), "uplo") == "L", 1)
+    return given_back(call, whole, call.instruction.shape.elements[0]), info
+
+
+@on_target("__cusolver$cholesky")
+def cholesky_of_gpus(call: Call) -> tuple[HloInstruction, ...]:
+    """The same of XLA's own call: the factor, a workspace, and whether that failed."""
+    whole, info = _factor(call, call.operands[0], bool(call.config().get("lower")), 2)
+    return whole, call.filler(call.results[1]), info
+
+
+@on_target("__cublas$triangularSolve")
+def triangular_solve_of_gpus(call: Call) -> tuple[HloInstruction, ...]:
+    """The solution of a x = b, or x a = b, of a triangular a, and a workspace."""
+    config = call.config()
+    call.expect(len(call.operands) == 2, f"it has {len(call.operands)} operands")
+    transposed = config.get("transpose_a")
+    call.expect(transposed in _TRANSPOSE.values(), f"transpose_a is {transposed}")
+    solution = call.add(
+        "triangular-solve", list(call.operands), call.results[0], transpose_a=transposed,
+        **{name: bool(config.get(name)) for name in ("left_side", "lower", "unit_diagonal")})
+    return call.with_workspaces(solution)
+
+
+def _factor(call: Call, matrix: HloInstruction, lower: bool, status: int) -> tuple[HloInstruction, HloInstruction]:
+    """The factor in one triangle, the other one as it was; 1 where there is none: the call's result `status`."""
     call.expect(len(call.operands) == 1, f"it has {len(call.operands)} operands")
-    call.expect(_is_only_compared(call, 1), "where it failed is asked for, which HLO's operation does not tell")
-    matrix = seen(call, 0)
-    lower = _letter(call, call.config(), "uplo") == "L"
+    call.expect(_is_only_compared(call, status), "where it failed is asked for, which HLO's operation does not tell")
     shape = matrix.shape.without_layout()
     factor = call.add("cholesky", [matrix], shape, lower=lower)
     rows, columns = (call.add("iota", [], shape.with_element_type("s32"), iota_dimension=shape.rank - n)
@@ -69,10 +94,9 @@ def cholesky(call: Call) -> tuple[HloInstruction, ...]:
     is_nan = call.add("and", [kept, call.add("compare", [factor, factor], pred, direction="NE")], pred)
     failed = call.add("reduce", [is_nan, call.splat(False, PRED)], PRED.with_dims(shape.dims[:-2]),
                       dimensions=(shape.rank - 2, shape.rank - 1), to_apply=call.edit.module.binary("or", "pred"))
-    info: Shape = call.results[1]
-    call.expect(info.dims == shape.dims[:-2], f"its second result is {info.text(False)}")
-    whole = call.add("select", [kept, factor, matrix], shape)
-    return given_back(call, whole, call.instruction.shape.elements[0]), call.cast(failed, info.element_type)
+    info: Shape = call.results[status]
+    call.expect(info.dims == shape.dims[:-2], f"its result {status} is {info.text(False)}")
+    return call.add("select", [kept, factor, matrix], shape), call.cast(failed, info.element_type)
 
 
 def _is_only_compared(call: Call, index: int) -> bool:

@@ -56,12 +56,15 @@ def lu_decomposition(b: Methods, a: Any) -> XlaOp:
     demand(made.shape.dtype.is_floating or made.shape.dtype.is_complex, ARGUMENTS,
            f"LuDecomposition takes floats or complex numbers; it is given {made.shape.text(False)}")
     lu, pivots, _ = lu_form(b, made, lambda b, value: b.Abs(value))
+    return b.Tuple([lu, pivots, order_of_rows(b, pivots, made.dims[:-1])])
 
+
+def order_of_rows(b: Methods, pivots: XlaOp, dims: Sequence[int]) -> XlaOp:
+    """Return which row each row was before row i was exchanged with row pivots[i], one i after the other."""
     def step(k: XlaOp, order: XlaOp, pivots: XlaOp) -> list[XlaOp]:
         return [exchanged(b, order, k, at(b, pivots, k, -1), -1), pivots]
 
-    order = loop(b, pivots.dims[-1], step, [places(b, made.dims[:-1], -1), pivots])[0]
-    return b.Tuple([lu, pivots, order])
+    return loop(b, pivots.dims[-1], step, [places(b, dims, -1), pivots])[0]
 
 
 def without_algorithm(args: Sequence[Any]) -> list[Any]:

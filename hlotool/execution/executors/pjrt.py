@@ -100,7 +100,7 @@ class Pjrt(Executor):
         check_targets(program, name.place)
         sizes = bounded_dimensions(program.results) if program.partitioning != "automatic" else ()
         sized = Program(with_sizes(program.module)) if sizes else program
-        code = sized.stablehlo_with_lapack if name.place == "cpu" else sized.stablehlo
+        code = sized.stablehlo_for(name.place)
         return Job(name, code, program.replicas, program.partitions, program.partitioning,
                    tuple(s.dims for s in program.results), sizes,
                    self.options.compile_options)

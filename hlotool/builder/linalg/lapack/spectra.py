@@ -36,8 +36,15 @@ def eigh(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequ
 
 @routine("gesdd gesvd", 2)
 def svd(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequence[Shape]) -> list[XlaOp]:
-    """Singular values, falling, and singular vectors: all (A), as many as there are values (S), or none (N)."""
+    """Singular values, falling, and singular vectors: all (A), as many as there are values (S), or none (N).
+
+    `transposed`: of the matrix whose rows are the columns of the operand's buffer.
+    """
     (a,) = operands
+    if config.get("transposed"):
+        made = svd(b, [_in_memory(b, a, a.dims[-1], a.dims[-2])], {**config, "transposed": 0}, results)
+        return [_in_memory(b, part, *shape.dims[-2:]) if part.rank == a.rank else part
+                for part, shape in zip(made, results, strict=True)]
     good, mode = is_finite(b, a), letter(config, "mode", "A")
     is_wide = a.dims[-2] < a.dims[-1]
     tall = pick(b, each(b, good, a), a)
@@ -50,6 +57,20 @@ def svd(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Seque
     u = _completed(b, u, tall.dims[-2] if mode == "A" else tall.dims[-1])
     left, right = (v, adjoint(b, u)) if is_wide else (u, adjoint(b, v))
     return [a, values, _masked(b, good, left), _masked(b, good, right), _number(b, good, -4)]
+
+
+@routine("gesvdj gesvdp", 2)
+def svd_in_columns(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequence[Shape]) -> list[XlaOp]:
+    """Singular values, falling, and singular vectors, both of them in columns, whether they are asked for or not."""
+    rest, values, left, right, info = svd(
+        b, operands, {"mode": ord("A" if config.get("full_matrices") else "S")}, results)
+    return [rest, values, left, adjoint(b, right), info]
+
+
+def _in_memory(b: XlaBuilder, a: XlaOp, rows: int, columns: int) -> XlaOp:
+    """Matrices of other sizes in the buffers of matrices, columns first."""
+    order = [*range(a.rank - 2), a.rank - 1, a.rank - 2]
+    return b.Transpose(b.Reshape(b.Transpose(a, order), [*a.dims[:-2], columns, rows]), order)
 
 
 def _completed(b: XlaBuilder, u: XlaOp, columns: int) -> XlaOp:

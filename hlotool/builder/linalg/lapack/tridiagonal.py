@@ -30,6 +30,12 @@ def solve(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Seq
     return [below, middle, above, right, info]
 
 
+@routine("gtsv2", 1, 1, 1, 2)
+def solution(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequence[Shape]) -> list[XlaOp]:
+    """x of gtsv alone."""
+    return [solve(b, operands, config, results)[3]]
+
+
 class _TwoRows(NamedTuple):
     """Elements of row k and of the one after it: head and up beside low, following and up_after; right-hand sides.
 

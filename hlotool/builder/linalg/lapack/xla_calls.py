@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hlotool.builder import XlaBuilder, XlaOp
 from hlotool.builder.linalg.lapack.routine import Config, xla_call
+from hlotool.builder.linalg.systems import order_of_rows
 from hlotool.ir import Shape
 from hlotool.passes.lift import Unclear
 
@@ -31,3 +32,10 @@ def eigh(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequ
     """Eigenvectors and eigenvalues of symmetric matrices, one triangle of which is read."""
     found = b.SelfAdjointEig(operands[0], bool(config["lower"]), sort_eigenvalues=bool(config["sort"]))
     return [b.GetTupleElement(found, n) for n in range(2)]
+
+
+@xla_call("cu_lu_pivots_to_permutation", 1)
+@xla_call("hip_lu_pivots_to_permutation", 1)
+def permutation(b: XlaBuilder, operands: Sequence[XlaOp], config: Config, results: Sequence[Shape]) -> list[XlaOp]:
+    """The order of rows after exchanges, both from 0. Source: jax/_src/lax/linalg.py, lu_pivots_to_permutation."""
+    return [order_of_rows(b, operands[0], results[0].dims)]
