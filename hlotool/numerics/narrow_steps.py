@@ -30,7 +30,7 @@ _NATIVE = frozenset({"f16", "bf16"})
 _MOST_BITS_IN_F16, _MOST_ULPS_IN_F16 = 8, 4.0
 
 
-class Places(NamedTuple):
+class LastPlaces(NamedTuple):
     """How far an operation may be off, before its result is rounded to its own type."""
 
     #: the type in whose last places it is off
@@ -62,21 +62,21 @@ class NarrowSteps:
                                                              and instruction.shape.dtype.name in _NATIVE)
         return is_narrow and not self._is_alone
 
-    def places(self, instruction: HloInstruction, ulps: float) -> Places:
+    def places(self, instruction: HloInstruction, ulps: float) -> LastPlaces:
         """How far an operation on narrow floats may be off."""
         kind, freedom = instruction.shape.dtype, freedom_of(instruction)
         is_rewritten = instruction.opcode in _REWRITTEN or freedom is Freedom.EXPANDED
         if is_rewritten or self.is_native(instruction):
-            return Places(kind, LEAST_ULPS, is_everywhere=is_rewritten)
+            return LastPlaces(kind, LEAST_ULPS, is_everywhere=is_rewritten)
         return wide_places(kind, ulps)._replace(is_rounded_once=freedom is Freedom.IEEE)
 
 
-def wide_places(kind: DType, ulps: float) -> Places:
+def wide_places(kind: DType, ulps: float) -> LastPlaces:
     """How far an operation may be off in the type in which compilers compute a narrow one."""
     f16 = DTYPES["f16"]
     if kind.bits <= _MOST_BITS_IN_F16 and kind.exponent_bits <= f16.exponent_bits:
-        return Places(f16, min(ulps, _MOST_ULPS_IN_F16))
-    return Places(DTYPES["f32"], ulps)
+        return LastPlaces(f16, min(ulps, _MOST_ULPS_IN_F16))
+    return LastPlaces(DTYPES["f32"], ulps)
 
 
 def _rounds(instruction: HloInstruction) -> bool:

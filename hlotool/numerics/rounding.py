@@ -43,7 +43,7 @@ from hlotool.ir.arrays import Array, np
 from hlotool.numerics.higher_precision import HELD_AS_F32, WideShape, is_real, own, wide_kind, widened
 from hlotool.numerics.integral_sums import has_integral_sums, with_open_last_places
 from hlotool.numerics.nan_bits import tells_signs_of_nan, with_open_nans, with_open_signs
-from hlotool.numerics.narrow_steps import NarrowSteps, Places, wide_places
+from hlotool.numerics.narrow_steps import LastPlaces, NarrowSteps, wide_places
 from hlotool.numerics.overflow import MOVES, OpenEnds
 from hlotool.numerics.product_precision import accumulation, cut_by_platform, terms_of_product
 from hlotool.numerics.reduction_orders import (
@@ -364,7 +364,7 @@ class RandomRounding:
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
         accuracy = instruction.attributes.get("result_accuracy")
         opcode = instruction.opcode
-        places = Places(shape.dtype, ulps)
+        places = LastPlaces(shape.dtype, ulps)
         if HELD_AS_F32.holds(shape.dtype) and self._least_ulps:  # else only what operations declare is asked for
             places = self._narrow_steps.places(instruction, ulps)
         error = error_of(accuracy, places.ulps)
@@ -436,7 +436,7 @@ class RandomRounding:
 
     def _summed(self, instruction: HloInstruction, function: Function) -> Function:
         shapes, shape = [o.shape for o in instruction.operands], instruction.shape
-        unit, fewer = accumulation(instruction)
+        unit, fewer = accumulation(instruction, self._product_bits)
         fewer = fewer or cut_by_platform(instruction, self._product_bits)
         terms = terms_of_product(shapes[0], shapes[1], shape)
         tiny = 2.0 ** least_exponent(shape.dtype)
@@ -637,13 +637,13 @@ class RandomRounding:
 
         return call
 
-    def _rounded(self, exact: Array, shape: Shape, error: Function, places: Places | None = None) -> Array:
+    def _rounded(self, exact: Array, shape: Shape, error: Function, places: LastPlaces | None = None) -> Array:
         """The wide result in the type of the shape, off by what `error` allows where it has to be rounded.
 
         `places` may say otherwise; `error` counts in last places of its unit, by default of the type of the shape.
         """
         kind = shape.dtype
-        unit, _, is_everywhere, is_rounded_once = places or Places(kind, LEAST_ULPS)
+        unit, _, is_everywhere, is_rounded_once = places or LastPlaces(kind, LEAST_ULPS)
         with np.errstate(all="ignore"):
             nearest = own(exact, shape)
             back = nearest.astype(exact.dtype)

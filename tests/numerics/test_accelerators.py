@@ -59,6 +59,16 @@ def test_other_rows_have_to_be_right() -> None:
     assert _evidence(DOT, a, b, bits=_TF32).judge(given).is_wrong
 
 
+def test_tensor_cores_add_up_products_of_8_bits_with_fewer() -> None:
+    text = DOT.replace("a = f32", "a = f8e4m3fn").replace("b = f32", "b = f8e4m3fn")
+    a, b = (x.astype(ml_dtypes.float8_e4m3fn) for x in _operands())
+    wide = [x.astype(np.float64) for x in (a, b)]
+    given = (wide[0] @ wide[1] + 2.0**-13 * (np.abs(wide[0]) @ np.abs(wide[1]))).astype(np.float32)
+    assert not _evidence(text, a, b, bits=_TF32).judge(given).is_wrong and _evidence(text, a, b).judge(given).is_wrong
+    highest = text.replace("rhs_contracting_dims={0}", "rhs_contracting_dims={0}, operand_precision={highest,highest}")
+    assert _evidence(highest, a, b, bits=_TF32).judge(given).is_wrong
+
+
 CHAIN = """ENTRY e { x = bf16[4,32] parameter(0)  w = f32[32,16] parameter(1)  g = f32[4,16] parameter(2)
   u = bf16[32,16] convert(w)  d = f32[4,16] dot(x, u), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   t = f32[4,16] tanh(d)  h = bf16[4,16] convert(t)  f = f32[4,16] convert(h)
