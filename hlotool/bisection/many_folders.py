@@ -282,7 +282,8 @@ def _rows(key: _Key, folders: Sequence[str], held: Sequence[Sequence[Path]], ver
         first = ordered[0][0][1]
         yield FolderRow(str(key) if count == 1 else f"{key} ({number + 1} of {count})", key.module, tuple(
             ModuleVersion(tuple(f for f, _ in group), str(group[0][1]),
-                    versions.difference(first, group[0][1]) if group is not ordered[0] else "") for group in ordered),
+                          versions.difference(first, group[0][1]) if group is not ordered[0] else "")
+            for group in ordered),
             tuple(f for f, entry in zip(folders, row, strict=True) if entry is None))
 
 

@@ -202,9 +202,7 @@ class RandomRounding:
                 function = self._held_off(instruction, function) if freedom_of(instruction).rounds else function
                 function = self._rounded_here_and_there(instruction, function) if self._rounds_some else function
                 function = self._within_range(shape, function)
-            if id(instruction) in self._carried:
-                function = self._in_own_types(shape, function)
-            return function, keywords
+            return (_in_own_types(shape, function) if id(instruction) in self._carried else function), keywords
         if (way := _WAYS.get(freedom_of(instruction))) is not None:
             function = way(self, instruction, function)
         return function, keywords
@@ -293,15 +291,8 @@ class RandomRounding:
 
         return call if shape.dtype.exponent_bits < 8 else function
 
-    def _in_own_types(self, shape: Shape, function: Function) -> Function:
-        """What is held as f32, rounded to the types of the program."""
-        def rounded(value: Any, leaf: Shape) -> Any:
-            return HELD_AS_F32.widened(own(value, leaf), leaf) if leaf.is_array else value
-
-        return lambda *values, **keywords: _each_leaf(shape, function(*values, **keywords), rounded)
-
     def _held_off(self, instruction: HloInstruction, function: Function) -> Function:
-        """What is held as f32, off by some of its last places, or f16's, but for numbers that are exact.
+        """Values held as f32, off by some of its last places, or f16's, but for numbers that are exact.
 
         Those are numbers of the type that it is computed in, where IEEE 754 defines the result, else of its own type.
         """
@@ -718,6 +709,11 @@ def _reducers(module: HloModule) -> list[HloComputation]:
     """The computations that fold, in an order of the backend's choice."""
     return [c for i in module.instructions()
             if not flow_of(i).enters and flow_of(i).calls is not Calls.EACH for c in i.called_computations()]
+
+
+def _in_own_types(shape: Shape, function: Function) -> Function:
+    """Values held as f32, rounded to the types of the program."""
+    return lambda *values, **keywords: HELD_AS_F32.widened(own(function(*values, **keywords), shape), shape)
 
 
 def _carried(module: HloModule) -> list[HloInstruction]:

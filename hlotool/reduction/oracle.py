@@ -103,7 +103,7 @@ class WrongResult(Interest):
             return NOTHING
         kinds = {k for judgement in found for k in Kind if k.is_wrong and bool((judgement.kinds == k).any())}
         signs = [str(k) for k in sorted(kinds, reverse=True)] or ["no result of that shape"]
-        # What chooses between a number and NaN, or is converted to one, can only be wrong itself.
+        # A choice between a number and NaN, or a conversion to one, can only be wrong itself.
         if candidate.other is not None and not any(_may_be_nan(judgement) for judgement in found):
             signs.append(str(Kind.NON_FINITE))
         return Observation(tuple(signs), str(max(found, key=lambda j: (j.kind, j.problem))))

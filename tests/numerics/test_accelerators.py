@@ -1,4 +1,4 @@
-"""What accelerators do that CPUs do not: operands cut to fewer bits, narrow floats computed in f16, signs of NaN."""
+"""Ways of accelerators, not of CPUs: operands cut to fewer bits, narrow floats computed in f16, signs of NaN."""
 
 from __future__ import annotations
 
