@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from hlotool.execution import Program
 from hlotool.ir import HloInstruction
 from hlotool.ops import flow_of
-from hlotool.passes.equality import ALONG_PASSES, Numbering, Value, leaf_numbers
+from hlotool.passes.equality import ALONG_PASSES, STRICT, Numbering, Value, leaf_numbers
+from hlotool.proof import keeps_nans
 
 #: expressions whose values come from outside, or are not finished
 _GIVEN = frozenset({"parameter", "argument", "start"})
@@ -39,6 +40,18 @@ class CanonicalForm:
 
     numbering: Numbering = field(default_factory=lambda: Numbering(ALONG_PASSES, layouts_of_calls=True))
     recipes: dict[int, Recipe] = field(default_factory=dict)
+    #: the same without rules that may change a NaN, for programs that tell NaNs apart
+    _strict: Numbering = field(default_factory=lambda: Numbering(STRICT, layouts_of_calls=True))
+    _strict_results: dict[Program, tuple[int, ...]] = field(default_factory=dict)
+
+    def keeps_nans(self, one: Program, other: Program, results: tuple[int, ...]) -> bool:
+        """Return True if two programs of one form have the same NaNs, as far as results depend on their bits."""
+        return keeps_nans(self.numbering, results) or self._strictly(one) == self._strictly(other)
+
+    def _strictly(self, program: Program) -> tuple[int, ...]:
+        if program not in self._strict_results:
+            self._strict_results[program] = self._strict.module(program.module)
+        return self._strict_results[program]
 
     def results(self, program: Program) -> tuple[int, ...]:
         """Return the numbers of a program's results and effects. Raises NotComparable."""

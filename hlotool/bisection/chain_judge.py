@@ -209,7 +209,7 @@ class _ChainJudge:
     def _is_settled(self, verdict: PassVerdict) -> bool:
         """Return True if a verdict needs no values: it is proved, or impossible."""
         before, after = self.stages[verdict.before], self.stages[verdict.after]
-        verdict.sizes = before.size, after.size, 0
+        verdict.sizes, verdict.rests_on_names = (before.size, after.size, 0), before.has_elided or after.has_elided
         if before is after:
             verdict.proof = ()
             return True
@@ -217,7 +217,8 @@ class _ChainJudge:
             if problem := _not_alike(before.program, after.program):
                 verdict.reason = f"signature: {problem}"
                 return True
-            if before.numbers is not None and before.numbers == after.numbers:
+            if before.numbers is not None and before.numbers == after.numbers and self.form.keeps_nans(
+                    before.program, after.program, before.numbers):
                 verdict.proof = tuple(sorted(before.used ^ after.used))
                 return True
         except HloError as error:

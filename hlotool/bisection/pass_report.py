@@ -86,7 +86,7 @@ def sentence(verdict: PassVerdict) -> str:
     """Return a verdict in a few words."""
     sets = f"{len(verdict.inputs)} sets of arguments" if len(verdict.inputs) != 1 else f"{verdict.inputs[0]} arguments"
     if verdict.proof is not None:
-        return "equal, proved"
+        return f"equal, {verdict.kind}"
     if verdict.difference is not None:
         return f"WRONG, {verdict.kind}"
     if verdict.verdict == "none":
@@ -144,7 +144,8 @@ PassRecord = TypedDict("PassRecord", {
     "unread": Annotated[list[str], "files between that could not be read"],
     "verdict": Annotated[Verdict, "equal: proved; agrees: on all arguments tried; wrong: on some it does not; none: "
                                   "not decided"],
-    "kind": Annotated[str, "what the verdict rests on: proved, same bits, within rounding, ..."],
+    "kind": Annotated[str, "what the verdict rests on: proved, proved but for elided constants, same "
+                           "bits, within rounding, ..."],
     "up_to": list[str], "said": Annotated[str, "the verdict in a sentence"],
     "rule": Annotated[str | None, "the rewrite rule that the guilty change is, and what it does not keep"],
     "reason": Annotated[str | None, "why there is no verdict"],

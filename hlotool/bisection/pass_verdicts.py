@@ -55,6 +55,8 @@ class PassVerdict:
     gap: list[Dump] = field(default_factory=list)
     #: the simplifications up to which equality is proved (passes.equality.SIMPLIFICATIONS); None: it is not proved
     proof: tuple[str, ...] | None = None
+    #: True if constants of one name whose elements the text leaves out are taken for one
+    rests_on_names: bool = False
     #: kinds of elements of all results -> how many, over all arguments
     counts: Counter[str] = field(default_factory=Counter)
     #: the kinds of the arguments that were tried
@@ -84,8 +86,8 @@ class PassVerdict:
 
     def take(self, other: PassVerdict) -> None:
         """Take the verdict on another pair of the same two modules."""
-        for name in ("proof", "counts", "inputs", "difference", "fold", "is_reassociated", "noted", "carried", "reason",
-                     "doubts", "blame", "rule", "partitioner"):
+        for name in ("proof", "rests_on_names", "counts", "inputs", "difference", "fold", "is_reassociated", "noted",
+                     "carried", "reason", "doubts", "blame", "rule", "partitioner"):
             setattr(self, name, getattr(other, name))
 
     @property
@@ -100,7 +102,7 @@ class PassVerdict:
     def kind(self) -> str:
         """The basis of the verdict."""
         if self.proof is not None:
-            return "proved"
+            return "proved but for elided constants" if self.rests_on_names else "proved"
         if self.difference is not None:
             return str(self.difference.judgement.kind)
         if self.reason:

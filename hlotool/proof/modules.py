@@ -34,7 +34,7 @@ from hlotool.proof.equality_graph import EqualityGraph, ProofStep, is_one_operat
 from hlotool.proof.index_proofs import IndexProof, Strength
 from hlotool.proof.index_terms import IndexQuery, NumberDomain
 from hlotool.proof.moved_values import MovedValues, is_moved, sources_of_array
-from hlotool.proof.observed_nans import observed, reached
+from hlotool.proof.observed_nans import keeps_nans, reached
 from hlotool.proof.queries import ElementQuery, NoSort, is_elementwise, sources
 from hlotool.proof.solvers import Decision, asked
 
@@ -91,11 +91,11 @@ def _proved(before: HloModule, after: HloModule, effort: int) -> EqualityProof:
     if not prover.graph.saturate(*results):
         loose = Numbering(REASSOCIATING, layouts_of_calls=True)
         ends = loose.module(before), loose.module(after)
-        if ends[0] == ends[1]:
+        if ends[0] == ends[1] and keeps_nans(loose, ends[0]):
             return EqualityProof(ProofStatus.REASSOCIATED, tuple(sorted(loose.used)))
         if not prover.all_equal(*results):
             return _reassociated(loose, ends, effort) or EqualityProof(ProofStatus.UNKNOWN, stopped=prover.stopped)
-    if form.other_nans.isdisjoint(observed(form, itertools.chain(*results), prover.graph.members)):
+    if keeps_nans(form, itertools.chain(*results), prover.graph.members):
         return EqualityProof(ProofStatus.PROVED, prover.basis(*results))
     strict = Numbering(STRICT, layouts_of_calls=True)
     if strict.module(before) == strict.module(after):
@@ -109,7 +109,7 @@ def _reassociated(loose: Numbering, results: tuple[tuple[int, ...], tuple[int, .
     prover = _Prover(loose, effort, ALL_MOVES, _FEWER_QUESTIONS)
     if not prover.graph.saturate(*results) and not prover.all_equal(*results):
         return None
-    if not loose.other_nans.isdisjoint(observed(loose, itertools.chain(*results), prover.graph.members)):
+    if not keeps_nans(loose, itertools.chain(*results), prover.graph.members):
         return EqualityProof(ProofStatus.UNKNOWN, reason="it tells NaNs apart, which sums in another order do not keep")
     return EqualityProof(ProofStatus.REASSOCIATED, prover.basis(*results))
 

@@ -2,6 +2,7 @@
 
     s = s32[4] bitcast-convert(f32[4] x)                  tells -NaN from NaN
     p = pred[4] compare(x, y), type=TOTALORDER            so does this
+    y = f4e2m1fn[4] convert(x)                            makes -0 or +0 of NaN by its sign
 
 Rules and solvers know one NaN. What they call equal may be another NaN, which counts here. Library calls are taken not
 to tell NaNs apart.
@@ -47,6 +48,12 @@ def observed(form: Numbering, numbers: Iterable[int], equal: Callable[[int], Seq
     return found
 
 
+def keeps_nans(form: Numbering, numbers: Iterable[int], equal: Callable[[int], Sequence[int]] = lambda n: (n,)
+               ) -> bool:
+    """Return True if the rules of a numbering changed no NaN of which values depend on the sign or payload."""
+    return not form.other_nans or form.other_nans.isdisjoint(observed(form, numbers, equal))
+
+
 def reads_bits(form: Numbering, node: Node) -> bool:
     """Return True if an operation's result depends on the sign or payload of a NaN."""
     record = OPS.get(node.opcode)
@@ -55,7 +62,10 @@ def reads_bits(form: Numbering, node: Node) -> bool:
     shapes = [s for n in node.operands for s in form.nodes[n].shapes]
     is_recast = len(shapes) == 1 and node.shapes and shapes[0].element_type != node.shapes[0].element_type and (
         record.flow.elements is Elements.RECAST or node.opcode == "bitcast")
-    return bool(is_recast) or "nans" in record.flags or str(node.given("type")) == "TOTALORDER"
+    target = node.shapes[0].dtype if node.shapes and node.shapes[0].is_array else None
+    lacks_nan = target is not None and target.is_floating and target.specials == "none"
+    return bool(is_recast) or (node.opcode == "convert" and lacks_nan) or "nans" in record.flags or str(
+        node.given("type")) == "TOTALORDER"
 
 
 def _has_one_nan(form: Numbering, node: Node) -> bool:

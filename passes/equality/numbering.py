@@ -32,7 +32,7 @@ from hlotool.ir import (
     post_order,
 )
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import OPS
+from hlotool.ops import OPS, acts
 from hlotool.passes.equality.movements import bitcast_key, inverse, is_idle_bitcast, major_to_minor
 from hlotool.passes.equality.structure import Aspects, bits_of, has_effect, literal_key, memory_of
 
@@ -137,8 +137,10 @@ class _Frame:
 
     computation: HloComputation
     arguments: Sequence[Value]
+    #: loops and folds around it; and branches, too
     depth: int
-    #: numbers of operations with effects, in order, and how often each occurs
+    level: int
+    #: numbers of operations with effects, in order, and how often each occurs: shared with what is called
     effects: list[int] = field(default_factory=list)
     drawn: Counter[int] = field(default_factory=Counter)
 
@@ -188,8 +190,8 @@ class Numbering:
         leaves = [s for p in module.entry.parameters() for _, s in p.shape.leaves()]
         numbers = iter([self.parameter(n, s) for n, s in enumerate(leaves)])
         arguments = [_nested(p.shape, numbers) for p in module.entry.parameters()]
-        found, effects = self._computation(module.entry, arguments, 0)
-        return (*leaf_numbers(found), *effects)
+        frame = _Frame(module.entry, arguments, 0, 0)
+        return (*leaf_numbers(self._computation(frame)), *frame.effects)
 
     def parameter(self, number: int, shape: Shape) -> int:
         """Return the number of a leaf of the entry's parameters."""
@@ -302,19 +304,18 @@ class Numbering:
 
     # Instructions
 
-    def _computation(self, computation: HloComputation, arguments: Sequence[Value], depth: int
-                     ) -> tuple[Value, tuple[int, ...]]:
-        """Return the value of a computation, and its effects."""
+    def _computation(self, frame: _Frame) -> Value:
+        """Return the value of a computation, whose effects its frame takes in."""
+        computation, values = frame.computation, dict[HloInstruction, Value]()
         self._steps += len(computation.instructions)
         if self._steps > _LARGEST:
             raise NotComparable("its calls, written out, are too many")
-        frame, values = _Frame(computation, arguments, depth), dict[HloInstruction, Value]()
         for instruction in post_order(computation):
             operands = tuple([values[o] for o in instruction.operands])
             value = values[instruction] = self._value(instruction, operands, frame)
             if self.observe is not None:
                 self.observe(instruction, operands, value)
-        return values[computation.root], tuple(frame.effects)
+        return values[computation.root]
 
     def _value(self, i: HloInstruction, operands: tuple[Value, ...], frame: _Frame) -> Value:
         if i.opcode == "parameter":
@@ -348,9 +349,7 @@ class Numbering:
         return self._operation(i, near, operands, frame)
 
     def _called(self, computation: HloComputation, operands: Sequence[Value], frame: _Frame) -> Value:
-        found, effects = self._computation(computation, operands, frame.depth)
-        frame.effects.extend(effects)
-        return found
+        return self._computation(replace(frame, computation=computation, arguments=operands))
 
     def _bitcast(self, near: Node, source: Shape, target: Shape, number: int) -> int:
         """Return a bitcast as its layouts' transposes and reshapes; other types and tiles leave it a bitcast."""
@@ -363,17 +362,23 @@ class Numbering:
         return self.transposed(self.reshaped(stored, moved, near), inverse(last), near)
 
     def _operation(self, i: HloInstruction, near: Node, operands: tuple[Value, ...], frame: _Frame) -> Value:
-        attributes, inner = self._attributes(i, operands, frame.depth)
+        attributes, inner, has_inner_effects = self._attributes(i, operands, frame)
         own = operands[:1] if i.opcode == "conditional" else operands
         node = replace(near, attributes=attributes, operands=(*(n for o in own for n in leaf_numbers(o)), *inner))
         number = self.add(node) if DIRECTIVES.intersection(i.attributes) else self.number(node)
-        if has_effect(i):
-            frame.drawn[number] += 1
-            if frame.drawn[number] > 1:
-                again = (("times", frame.drawn[number]), ("depth", frame.depth))
-                number = self.add(replace(near, opcode="again", attributes=again, operands=(number,)))
-            frame.effects.append(number)
+        if has_inner_effects or has_effect(i):
+            number = self._drawn(number, frame, near)
         return _nested(near.instruction.shape if near.instruction is not None else i.shape, self._results(number, near))
+
+    def _drawn(self, number: int, frame: _Frame, near: Node) -> int:
+        """Return the number of an operation with effects: each time, and in each loop or branch, it is another one."""
+        frame.drawn[number] += 1
+        if frame.drawn[number] > 1 or frame.level:
+            again = (("times", frame.drawn[number]), ("level", frame.level))
+            number = self.add(replace(near, opcode="again", shapes=self.nodes[number].shapes, attributes=again,
+                                      operands=(number,)))
+        frame.effects.append(number)
+        return number
 
     def _results(self, number: int, near: Node) -> Iterator[int]:
         if len(near.shapes) == 1:
@@ -381,31 +386,44 @@ class Numbering:
         return iter([self.add(near.instead("result", shape, (number,), index=n))
                      for n, shape in enumerate(near.shapes)])
 
-    def _attributes(self, i: HloInstruction, operands: tuple[Value, ...], depth: int
-                    ) -> tuple[tuple[tuple[str, Hashable], ...], tuple[int, ...]]:
-        """Return the attributes that count; and the values of called computations, on parameters of their own."""
+    def _attributes(self, i: HloInstruction, operands: tuple[Value, ...], frame: _Frame
+                    ) -> tuple[tuple[tuple[str, Hashable], ...], tuple[int, ...], bool]:
+        """Return the attributes that count; the values of called computations, on parameters of their own, and their
+        effects; and True if there are effects.
+        """
         called = i.called_computations() if i.attributes else ()
-        is_conditional, inner = i.opcode == "conditional", list[int]()
+        is_conditional, inner, effects = i.opcode == "conditional", list[list[int]](), list[list[int]]()
         for n, callee in enumerate(called):
-            found, effects = self._computation(callee, operands[n + 1:n + 2], depth) if is_conditional \
-                else self._lambda(callee, depth + 1)
-            inner.extend((*leaf_numbers(found), *effects))
+            own = self._inner(callee, operands[n + 1] if is_conditional else None, frame)
+            inner.append(leaf_numbers(self._computation(own)))
+            effects.append(own.effects)
+        values = tuple([n for pair in zip(inner, effects, strict=True) for part in pair for n in part])
+        counts = ("values", _counts(inner, effects))
         if is_conditional:
-            return (("branches", len(called)), ("values", len(inner))), tuple(inner)
+            return (("branches", len(called)), counts), values, any(effects)
         kept = [(k, _plain_value(v, i.shape)) for k, v in _ASPECTS.attributes(i, lambda c: 0) if v not in _EVERYTHING]
-        if inner:
-            kept.append(("values", len(inner)))
+        if values:
+            kept.append(counts)
+        # The other end of a transfer may be in another program.
+        if acts(i) and (channel := i.attributes.get("channel_id")) is not None:
+            kept.append(("channel", channel))
         if i.opcode == "custom-call":
             if config := config_key(i.attributes.get("backend_config")):
                 kept.append(("backend_config", config))
+            if aliases := i.attributes.get("output_to_operand_aliasing"):  # a library finds its operand in the result
+                kept.append(("aliases", aliases))
             if self.layouts_of_calls and (layouts := memory_of(i)):
                 kept.append(("layouts", layouts))
-        return tuple(kept), tuple(inner)
+        return tuple(kept), values, any(effects)
 
-    def _lambda(self, computation: HloComputation, depth: int) -> tuple[Value, tuple[int, ...]]:
+    def _inner(self, computation: HloComputation, operand: Value | None, frame: _Frame) -> _Frame:
+        """Return the frame of a branch on its operand, or of a loop or fold on parameters of its own."""
+        if operand is not None:
+            return _Frame(computation, (operand,), frame.depth, frame.level + 1)
         leaves = [_plain(s) for p in computation.parameters() for _, s in p.shape.leaves()]
-        numbers = iter([self._argument(depth, n, shape) for n, shape in enumerate(leaves)])
-        return self._computation(computation, [_nested(p.shape, numbers) for p in computation.parameters()], depth)
+        numbers = iter([self._argument(frame.depth + 1, n, shape) for n, shape in enumerate(leaves)])
+        arguments = [_nested(p.shape, numbers) for p in computation.parameters()]
+        return _Frame(computation, arguments, frame.depth + 1, frame.level + 1)
 
     def _argument(self, depth: int, number: int, shape: Shape) -> int:
         return self.add(Node("argument", (shape,), (("depth", depth), ("number", number))))
@@ -417,8 +435,8 @@ class Numbering:
         while True:
             places = {n: self._argument(depth, k, shapes[n]) for k, n in enumerate(changing)}
             state = [places.get(n, value) for n, value in enumerate(start)]
-            found, effects = self._computation(i.attributes["body"], [_nested(i.shape, iter(state))], depth)
-            after = leaf_numbers(found)
+            body = _Frame(i.attributes["body"], [_nested(i.shape, iter(state))], depth, frame.level + 1)
+            after = leaf_numbers(self._computation(body))
             # a value that the body returns unchanged, or as it was at the start, is the same in every iteration
             rest = [n for n in changing if after[n] not in (state[n], start[n])]
             if len(rest) == len(changing):
@@ -426,10 +444,15 @@ class Numbering:
             changing = rest
         if changing != sorted(changing):
             self.used.add("loop-order")
-        condition, also = self._computation(i.attributes["condition"], [_nested(i.shape, iter(state))], depth)
-        inner = (*leaf_numbers(condition), *(after[n] for n in changing), *effects, *also)
-        number = self.add(replace(near, shapes=tuple(shapes[n] for n in changing), attributes=(("values", len(inner)),),
-                                  operands=(*(start[n] for n in changing), *inner)))
+        asked = replace(body, computation=i.attributes["condition"], effects=[], drawn=Counter())
+        inner, effects = [leaf_numbers(self._computation(asked)), [after[n] for n in changing]], [asked.effects,
+                                                                                                  body.effects]
+        values = [n for pair in zip(inner, effects, strict=True) for part in pair for n in part]
+        number = self.add(replace(near, shapes=tuple(shapes[n] for n in changing),
+                                  attributes=(("values", _counts(inner, effects)),),
+                                  operands=(*(start[n] for n in changing), *values)))
+        if any(effects):
+            number = self._drawn(number, frame, near)
         results = {n: self.add(near.instead("result", shapes[n], (number,), index=k)) for k, n in enumerate(changing)}
         return _nested(i.shape, iter([results.get(n, value) for n, value in enumerate(start)]))
 
@@ -452,6 +475,11 @@ class Numbering:
         if base in ("async", "call", "fusion") and (called := start.instruction.called_computations()):
             return self._called(called[0], start.operands, frame)
         return self._operation(start.instruction, replace(near, opcode=base), start.operands, frame)
+
+
+def _counts(inner: Sequence[Sequence[int]], effects: Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
+    """Return the numbers of results and effects of called computations."""
+    return tuple([(len(a), len(b)) for a, b in zip(inner, effects, strict=True)])
 
 
 def _plain(shape: Shape) -> Shape:

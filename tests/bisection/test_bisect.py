@@ -288,6 +288,14 @@ def test_constants_without_values_are_the_same_by_their_names_only(tmp_path):
     folder = chain_of(tmp_path, module(ELIDED + "c, d)"), module(ELIDED + "c, d)\n"), module(ELIDED + "d, c)"))
     found = judge_chain(read_folder(folder).chains[0], BisectOptions())
     assert [p.verdict for p in found.passes] == ["equal", "none"]
+    assert found.passes[0].kind == "proved but for elided constants"
+
+
+def test_programs_that_tell_nans_apart_are_proved_by_rules_that_keep_them_only(tmp_path):
+    x = "x = f32[4] parameter(0)\ny = f32[4] parameter(1)\n"
+    folder = chain_of(tmp_path, *(module(f"{x}{text}ROOT r = s32[4] bitcast-convert(a)") for text in (
+        "a = f32[4] add(x, y)\n", "b = f32[4] add(x, y)\na = f32[4] copy(b)\n", "a = f32[4] add(y, x)\n")))
+    assert [p.verdict for p in judged(folder).passes] == ["equal", "agrees"]
 
 
 def test_passes_that_make_and_remove_a_constant_without_values_are_judged_together(tmp_path):
