@@ -24,13 +24,13 @@ from hlotool.blame.wrong_instruction import Blame
 from hlotool.diagnostics import Diagnostic, Note, Severity, find_code, first_few
 from hlotool.execution import leaves
 from hlotool.numerics import Kind
-from hlotool.verdict import PartRecord
+from hlotool.verdict import Comparison, PartRecord
 
 #: makers that are shown in frames
 _SHOWN = 5
 
 
-IsolateVerdict: TypeAlias = Literal["nan", "infinity", "finite", "differ", "agree"]
+IsolateVerdict: TypeAlias = Literal["nan", "infinity", "finite", "differ", "agree", "none"]
 
 
 class OperandRecord(TypedDict):
@@ -85,7 +85,8 @@ class IsolateReport(BlameRecord):
     module: str
     against: NotRequired[Annotated[str, "two modules: the first"]]
     verdict: Annotated[IsolateVerdict,
-                       "a result holds NaN or an infinity; two executors or modules; with --nan: finite"]
+                       "a result holds NaN or an infinity; two executors or modules (none: no verdict of `compare`, of "
+                       "which none was asked where arguments are given); with --nan: finite"]
     findings: Annotated[list[BlameRecord], "guilty ones first"]
     inputs: NotRequired[Annotated[str | None, "the arguments that showed it: given, random, ..."]]
     reproduced: NotRequired[Annotated[str | None, "with --reproduce: the file of the small module; null: it does not "
@@ -147,12 +148,12 @@ def at_place(code: str, message: str, place: InstructionPlace, *, severity: Seve
 
 
 def record(name: str, found: NonFinite | None, blame: Blame | None, *, is_compared: bool = True,
-           inputs: str | None = None) -> IsolateReport:
+           inputs: str | None = None, comparison: Comparison | None = None) -> IsolateReport:
     """Return the record of one module. `is_compared` says that an executor was held against the reference."""
     guilty = found.guilty if found is not None else []
     makers = sorted(found.makers, key=lambda m: m not in guilty) if found is not None else []
     findings = [maker_json(m) for m in makers] + ([blame_json(blame)] if blame is not None else [])
-    verdict: IsolateVerdict = "differ" if blame is not None else "agree"
+    verdict: IsolateVerdict = "differ" if blame is not None else _unexplained(comparison)
     if found is not None and (found.verdict != "finite" or not is_compared):
         verdict = found.verdict
     first = maker_json(guilty[0]) if guilty else blame_json(blame) if blame is not None else nothing()
@@ -168,6 +169,11 @@ def isolation(verdict: IsolateVerdict, module: str, first: BlameRecord, findings
               ) -> IsolateReport:
     """Return the report of a module; `facts` are further fields."""
     return cast("IsolateReport", {"module": module, "verdict": verdict, **first, "findings": findings, **facts})
+
+
+def _unexplained(comparison: Comparison | None) -> IsolateVerdict:
+    """Return the verdict where no instruction is found: that of `compare`, or that given arguments show nothing."""
+    return "agree" if comparison is None else comparison.verdict
 
 
 def nothing() -> BlameRecord:
@@ -226,10 +232,11 @@ def _listed(places: Sequence[InstructionPlace]) -> str:
     return first_few((p.instruction.name for p in places), _SHOWN)
 
 
-def pair_record(left: str, right: str, pair: PairBlame | None, inputs: str | None = None) -> IsolateReport:
+def pair_record(left: str, right: str, pair: PairBlame | None, inputs: str | None = None,
+                comparison: Comparison | None = None) -> IsolateReport:
     """Return the record of two modules: the fields of a place in the second one, all null where none is named."""
     if pair is None:
-        return isolation("agree", right, nothing(), [], against=left, inputs=inputs)
+        return isolation(_unexplained(comparison), right, nothing(), [], against=left, inputs=inputs)
     at, judgement = pair.judgement.worst, pair.judgement
     place = no_place() if pair.place is None else pair.place.as_json()
     found = finding(

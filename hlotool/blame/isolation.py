@@ -19,7 +19,7 @@ from hlotool.distributed import partition_between
 from hlotool.execution import Executor, Program, arguments_for, executor_named, fitted, read_module
 from hlotool.ir import HloModule
 from hlotool.ir.arrays import Array
-from hlotool.verdict import with_handed_out
+from hlotool.verdict import Comparison, with_handed_out
 
 #: kinds of arguments that are made where none are given, in turn
 USUAL_INPUTS = ("random", "positive")
@@ -39,12 +39,21 @@ class Isolation:
     parting: PairBlame | None = None
     #: a program and its partitioned form: the difference, and the instruction that makes it where one is proved guilty
     parts: PartBlame | None = None
+    #: what `compare` says of the same, where arguments that show a difference were searched
+    comparison: Comparison | None = None
 
     @property
     def is_clean(self) -> bool:
-        """True if all results are finite and agree."""
+        """True if all results are finite, and no arguments showed a difference."""
         is_finite = self.nonfinite is None or self.nonfinite.verdict == "finite"
-        return is_finite and self.wrong is None and self.parting is None and self.parts is None
+        return is_finite and not self.is_unexplained and self.wrong is None and self.parting is None \
+            and self.parts is None
+
+    @property
+    def is_unexplained(self) -> bool:
+        """True if `compare` shows a difference, of which the search for an instruction sees nothing."""
+        differs = self.comparison is not None and bool(self.comparison.findings)
+        return differs and self.wrong is None and self.parting is None and self.parts is None
 
     @property
     def place(self) -> InstructionPlace | None:
@@ -61,7 +70,8 @@ class Isolation:
         return [*(nonfinite_diagnostics(self.nonfinite) if self.nonfinite is not None else []),
                 *([blame_diagnostic(self.wrong)] if self.wrong is not None else []),
                 *([pair_diagnostic(self.parting)] if self.parting is not None else []),
-                *([parts_diagnostic(self.parts)] if self.parts is not None else [])]
+                *([parts_diagnostic(self.parts)] if self.parts is not None else []),
+                *(self.comparison.diagnostics if self.comparison is not None and self.is_unexplained else [])]
 
 
 def isolate(a: HloModule | str, b: HloModule | str | None = None, *, arguments: Sequence[Array] | None = None,
@@ -86,10 +96,7 @@ def isolate(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     one = Program(first)
     sets = _argument_sets(one, arguments, inputs, seed)
     if second is not None:
-        other = Program(second)
-        if partition_between(one, other) is not None:
-            return _of_parts(one, other, sets, arguments is None, seed, time_limit)
-        return _of_pair(one, other, sets, arguments is None, seed, time_limit)
+        return _of_two(one, Program(second), sets, arguments is None, seed, time_limit)
     executor = _beside_reference(executors, time_limit)
     for kind, rows in sets:
         found = _of_set(one, executor, kind, rows, time_limit)
@@ -97,7 +104,7 @@ def isolate(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
             return found
     if arguments is not None or executor is None:
         return found
-    return _searched_further(one, executor, seed, time_limit) or found
+    return _searched_further(one, executor, found, seed, time_limit)
 
 
 def _argument_sets(program: Program, given: Sequence[Array] | None, inputs: Sequence[str] | None, seed: int
@@ -125,41 +132,35 @@ def _of_set(program: Program, executor: Executor | None, kind: str, rows: list[l
     return found
 
 
-def _of_pair(one: Program, other: Program, sets: Iterator[tuple[str, list[list[Array]]]], is_searched: bool,
-             seed: int, time_limit: float) -> Isolation:
-    """The difference between two modules, on arguments that are searched if none shows one."""
+def _of_two(one: Program, other: Program, sets: Iterator[tuple[str, list[list[Array]]]], is_searched: bool,
+            seed: int, time_limit: float) -> Isolation:
+    """The difference between two modules, or a program and its partitioned form."""
+    is_partitioned = partition_between(one, other) is not None
+
+    def on(kind: str, rows: list[list[Array]]) -> Isolation:
+        if is_partitioned:
+            return Isolation(kind, parts=blame_parts(one, other, rows[0], time_limit))
+        return Isolation(kind, parting=blame_pair(one, other, rows, seconds=time_limit))
+
     for kind, rows in sets:
-        found = Isolation(kind, parting=blame_pair(one, other, rows, seconds=time_limit))
-        if found.parting is not None:
+        found = on(kind, rows)
+        if not found.is_clean:
             return found
-    if is_searched and (shown := _shown(one, other, seed, time_limit)) is not None:
-        return Isolation(shown[0], parting=blame_pair(one, other, shown[1], seconds=time_limit))
+    if is_searched:
+        shown = compare_unnamed(one.module, other.module, executors=("reference",), seed=seed, time_limit=time_limit)
+        if shown.worst is not None and shown.witness is not None:
+            found = on(shown.worst.inputs, shown.witness)
+        found.comparison = shown
     return found
 
 
-def _of_parts(one: Program, other: Program, sets: Iterator[tuple[str, list[list[Array]]]], is_searched: bool,
-              seed: int, time_limit: float) -> Isolation:
-    """The difference between a program and its partitioned form, on arguments that are searched if none shows one."""
-    for kind, rows in sets:
-        found = Isolation(kind, parts=blame_parts(one, other, rows[0], time_limit))
-        if found.parts is not None:
-            return found
-    if is_searched and (shown := _shown(one, other, seed, time_limit)) is not None:
-        return Isolation(shown[0], parts=blame_parts(one, other, shown[1][0], time_limit))
-    return found
-
-
-def _shown(one: Program, other: Program, seed: int, time_limit: float) -> tuple[str, list[list[Array]]] | None:
-    """The kind of arguments on which `compare` finds that the second module differs, and those; None: on none."""
-    shown = compare_unnamed(one.module, other.module, executors=("reference",), seed=seed, time_limit=time_limit)
-    return (shown.worst.inputs, shown.witness) if shown.worst is not None and shown.witness is not None else None
-
-
-def _searched_further(program: Program, executor: Executor, seed: int, time_limit: float) -> Isolation | None:
-    """Search arguments that show a difference, and the instruction on them; None where none is found."""
+def _searched_further(program: Program, executor: Executor, found: Isolation, seed: int, time_limit: float
+                      ) -> Isolation:
+    """Search arguments that show a difference, and the instruction on them; `found` is what others showed."""
     shown = compare_unnamed(program.module, executors=(executor.name, "reference"), seed=seed, time_limit=time_limit)
-    if shown.witness is None or shown.worst is None:
-        return None
-    guilty = blame(program, shown.witness, executor, seconds=time_limit)
-    # An infinity is no finding here: such arguments are at the ends of the range on purpose.
-    return Isolation(shown.worst.inputs, NonFinite(program, []), guilty) if guilty is not None else None
+    if shown.worst is not None and shown.witness is not None:
+        # An infinity is no finding here: such arguments are at the ends of the range on purpose.
+        found = Isolation(shown.worst.inputs, NonFinite(program, []),
+                          blame(program, shown.witness, executor, seconds=time_limit))
+    found.comparison = shown
+    return found

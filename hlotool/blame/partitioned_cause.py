@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from hlotool.blame.codes import MODULES_PART
 from hlotool.blame.collective_repairs import COLLECTIVES, REDUCTIONS, CollectiveRepairs, reduced
-from hlotool.blame.finding_reports import IsolateReport, at_place, finding, isolation, nothing
+from hlotool.blame.finding_reports import IsolateReport, at_place, finding, isolation
 from hlotool.blame.innocence import Innocence
 from hlotool.blame.number_repairs import ELEMENTWISE, NumberRepairs
 from hlotool.blame.parts_run import Key, PartsRun, with_value
@@ -89,10 +89,8 @@ def parts_diagnostic(found: PartBlame) -> Diagnostic:
     return at_place(MODULES_PART, f"{found.place}: {found.repair}", found.place, notes=(Note(said), *notes))
 
 
-def parts_record(left: str, right: str, found: PartBlame | None, inputs: str | None = None) -> IsolateReport:
+def parts_record(left: str, right: str, found: PartBlame, inputs: str | None = None) -> IsolateReport:
     """Return the record of a program and its partitioned form; instruction "": none is proved guilty."""
-    if found is None:
-        return isolation("agree", right, nothing(), [], against=left, devices=[], parts=[], inputs=inputs)
     place = found.place.as_json() if found.place is not None else {**no_place(), "instruction": ""}
     record = finding(
         place, str(found.judgement.kind), MODULES_PART, found.repair or str(found.judgement), result=found.result,

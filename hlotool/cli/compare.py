@@ -28,7 +28,7 @@ from hlotool.cli.old_options import argument_kind
 from hlotool.cli.option_values import error_budget, seconds
 from hlotool.cli.report_format import add_format, print_json
 from hlotool.cli.run import add_custom_calls
-from hlotool.diagnostics import HloError
+from hlotool.diagnostics import HloError, visible
 from hlotool.ir import Source
 
 if TYPE_CHECKING:
@@ -185,7 +185,8 @@ def _text(found: Comparison) -> str:
     from hlotool.verdict import listed
 
     kinds = ", ".join(f"{count} {kind}" for kind, count in found.counts.items())
-    verb = {"agree": "agree", "differ": "differ", "none": "were not compared" if not found.compared else "no verdict"}
+    undecided = "have no verdict" if found.compared else "were not compared"
+    verb = {"agree": "agree", "differ": "differ", "none": undecided}
     worth = f", {found.worth}" if found.compared else ""
     still = f"; open: {listed(found.open)}" if found.open else ""
     lines = [f"{found.left} and {found.right} {verb[found.verdict]}: {found.kind}{worth}{still}",
@@ -201,4 +202,4 @@ def _text(found: Comparison) -> str:
         lines.append(f"  no verdict on {found.undecided} of {found.elements} elements of results, on all arguments")
     if found.worst is not None:
         lines.append(f"  {found.worst.right} is right: {found.worst.why}")
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))

@@ -77,7 +77,8 @@ def _isolate(loaded: Loaded, args: argparse.Namespace, sources: dict[str, Source
     executor = next((e for e in (executor_named(n, args.time_limit) for n in names) if e.name != "reference"), None)
     found, inputs = _isolation(loaded, None, args, names)
     assert found.nonfinite is not None
-    told = record(loaded.name, found.nonfinite, found.wrong, is_compared=executor is not None, inputs=inputs)
+    told = record(loaded.name, found.nonfinite, found.wrong, is_compared=executor is not None, inputs=inputs,
+                  comparison=found.comparison)
     if args.reproduce is not None:
         told["reproduced"] = _reproduce(found, executor, Path(args.reproduce))
     if args.format == "json":
@@ -96,10 +97,12 @@ def _isolate_pair(one: Loaded, other: Loaded, args: argparse.Namespace, sources:
     found, inputs = _isolation(one, other, args, ())
     if args.format == "json":
         record = (parts_record(one.name, other.name, found.parts, inputs=inputs) if found.parts is not None
-                  else pair_record(one.name, other.name, found.parting, inputs=inputs))
+                  else pair_record(one.name, other.name, found.parting, inputs=inputs, comparison=found.comparison))
         print(json.dumps(record))
-    elif found.is_clean:
+    elif found.is_clean and found.comparison is None:
         print(f"{visible(one.name)} and {visible(other.name)}: all results agree on {inputs} arguments")
+    elif found.is_clean:
+        print(f"no arguments show a difference; compare says of {visible(str(found.comparison))}")
     else:
         at = f"at {found.place}" if found.place is not None else ""
         how = f"part {found.parting or at}" if found.parting or at else "differ"

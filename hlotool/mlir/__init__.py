@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hlotool.mlir.builtin_values import (
         ATTRIBUTES,
         LOCATIONS,
+        NO_FILE,
         TYPES,
         UNIT,
         UNKNOWN,
@@ -97,7 +98,7 @@ if TYPE_CHECKING:
     from hlotool.mlir.vhlo_versions import Requirement, lacking, place_text, requirements
 
 __all__ = [
-    "ATTRIBUTES", "LOCATIONS", "NESTED", "TERMINATORS", "TOO_NEW", "TYPES", "UNIT", "UNKNOWN",
+    "ATTRIBUTES", "LOCATIONS", "NESTED", "NO_FILE", "TERMINATORS", "TOO_NEW", "TYPES", "UNIT", "UNKNOWN",
     "AnyAttribute", "AnyType", "ArrayAttribute", "Block", "Bracketed", "Bytecode", "CallLocation",
     "ComplexType", "DenseArrayAttribute", "DenseAttribute", "DenseResourceAttribute",
     "DenseStringsAttribute", "Dialect", "DialectAttribute", "DialectType", "DictionaryAttribute",
@@ -118,7 +119,7 @@ __all__ = [
 __getattr__ = lazily(__name__, {
     "artifacts": ("artifact_dialects", "artifact_version", "read_stablehlo_artifact", "read_vhlo",
         "write_stablehlo_artifact"),
-    "builtin_values": ("ATTRIBUTES", "LOCATIONS", "TYPES", "UNIT", "UNKNOWN", "AnyAttribute", "AnyType",
+    "builtin_values": ("ATTRIBUTES", "LOCATIONS", "NO_FILE", "TYPES", "UNIT", "UNKNOWN", "AnyAttribute", "AnyType",
         "ArrayAttribute", "Bracketed", "CallLocation", "ComplexType", "DenseArrayAttribute", "DenseAttribute",
         "DenseResourceAttribute", "DenseStringsAttribute", "DialectAttribute", "DialectType", "DictionaryAttribute",
         "FileLocation", "FloatAttribute", "FloatType", "FunctionType", "FusedLocation", "IndexType",

@@ -248,6 +248,10 @@ class UnknownLocation(metaclass=Interned):
 UNKNOWN = UnknownLocation()
 
 
+#: the file that MLIR's parser names for a text without one
+NO_FILE = "-"
+
+
 @lazy_dataclass(frozen=True, eq=False)
 class FileLocation(metaclass=Interned):
     """`loc("file":1:2)`, or `loc("file":1:2 to 3:4)` where the end is given."""

@@ -25,6 +25,8 @@ from hlotool.mlir.vhlo_codec import PLAIN_NAMES
 from hlotool.mlir.vhlo_operations import VhloOperation, groups_of, versions_of_operation
 from hlotool.mlir.vhlo_upgrade import ENUMERATIONS, I64
 
+#: characters of an attribute in a message
+_MOST_SHOWN = 80
 _AXIS = re.compile(r'#stablehlo\.axis_ref<\s*name = "([^"\\]*)"(?:,\s*sub_axis_info = \(\s*(\d+)\s*\)\s*(\d+))?\s*>')
 _QUANTISED = re.compile(r"\s*([iu])(\d+)(?:<(-?\d+):(-?\d+)>)?:(\w+)(?::(\d+))?,\s*(?:\{(.*)\}|(.*))\s*", re.S)
 
@@ -79,7 +81,14 @@ class VhloForm(ValueConversion):
             else:
                 raise UnfitError(f"the attribute {key} is missing")
         return {name: found[name] for name, _, _ in row.attributes}, {
-            name: self.attribute(value) for name, value in given.items()}
+            name: self.named(name, value) for name, value in given.items()}
+
+    def named(self, name: str, value: Any) -> Any:
+        """An attribute that the operation does not declare."""
+        try:
+            return self.attribute(value)
+        except UnfitError as error:
+            raise UnfitError(f"{error} ({name} = {value_text(value)[:_MOST_SHOWN]})") from None
 
     def default(self, default: str, found: dict[str, Any], operation: Operation) -> Any:
         """The value that an attribute has where it is not written."""

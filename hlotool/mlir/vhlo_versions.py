@@ -245,8 +245,9 @@ def written_for(program: Operation, target: Version, place: Source | str = "<pro
     """
     needed = requirements(program, place)
     found = [lacking(r, target, place) for r in needed if r.version > target]
-    found += [_unfit(o, UnfitError("it belongs to another dialect"), place) for o in walk(program)
-              if o.dialect in _BESIDE]
+    found += [_finding(o, f"{o.name} cannot be written: artifacts hold no dialect but StableHLO", place,
+                       help="write the shardings of Shardy as frontend attributes (--no-shardy, "
+                            "LiftOptions(shardy=False))") for o in walk(program) if o.dialect in _BESIDE]
     if found:
         raise HloError(found[:_MOST])
     return _VersionedForm(target).copied(program)
@@ -271,6 +272,10 @@ def place_text(operation: Operation) -> str:
 def _finding(operation: Operation, message: str, place: Source | str, help: str = "") -> Diagnostic:
     if not isinstance(place, str):
         return at(place, operation.start, operation.start + 1, codes.TOO_NEW, message, help=help)
+    location = operation.location
+    if isinstance(location, mlir.FileLocation) and location.file == mlir.NO_FILE:
+        return Diagnostic(codes.TOO_NEW, message, line=location.line, column=location.column, end_line=location.line,
+                          end_column=location.column + 1, filename=place, help=help)
     where = place_text(operation)
     return Diagnostic(codes.TOO_NEW, f"{message} ({where})" if where else message, filename=place, help=help)
 

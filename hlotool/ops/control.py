@@ -120,12 +120,12 @@ def _bare_mark(instruction: HloInstruction, inside: Iterable[HloInstruction]) ->
     """The mark of an instruction with a sharding that not all of those in its regions have."""
     wanted = instruction.attributes.get("sharding")
     return {} if wanted is None or all(i.attributes.get("sharding") == wanted for i in inside) else {
-        BARE_REGIONS: "unit"}
+        BARE_REGIONS: "true"}
 
 
 def _emit_while(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     attributes, shape = instruction.attributes, instruction.shape
-    marks = {_ONE_TUPLE: "unit"} if shape.is_tuple and len(shape.elements) == 1 else {}
+    marks = {_ONE_TUPLE: "true"} if shape.is_tuple and len(shape.elements) == 1 else {}
     body = attributes["body"]
     marks |= _bare_mark(instruction, (*attributes["condition"].parameters(), *body.parameters(), body.root))
     return e.op("stablehlo.while", operands, shape, marks,

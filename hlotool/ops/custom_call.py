@@ -116,7 +116,7 @@ def _observed_layouts(e: Emitter, instruction: HloInstruction) -> dict[str, str]
             e.refuse(instruction, "it takes tuples and demands layouts other than the default ones; StableHLO names no "
                                   "layouts where an operand is a tuple, or a result a tuple in a tuple")
         return {}
-    mark = {} if wanted is not None else {_UNCONSTRAINED: "unit"}
+    mark = {} if wanted is not None else {_UNCONSTRAINED: "true"}
     return {"operand_layouts": _layouts(operands), "result_layouts": _layouts(results), **mark}
 
 

@@ -249,7 +249,7 @@ def _emit_infeed(e: Emitter, instruction: HloInstruction, operands: Sequence[Val
     config = instruction.attributes.get("infeed_config", "")
     found = {"infeed_config": string(config)}
     if not instruction.shape.elements[0].is_tuple:
-        found[_BARE] = "unit"
+        found[_BARE] = "true"
     data = [leaf for _, leaf in instruction.shape.elements[0].leaves()]
     # A shape that writes no layout, as scalars never do, has the default one.
     if any(d.layout is not None for d in data):
@@ -320,7 +320,7 @@ def outfeed_shape(operand: Shape, token: Shape, *, outfeed_shape: Shape | None =
 
 def _emit_outfeed(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
     config = instruction.attributes.get("outfeed_config", "")
-    mark = {} if instruction.operands[0].shape.is_tuple else {_BARE: "unit"}
+    mark = {} if instruction.operands[0].shape.is_tuple else {_BARE: "true"}
     return e.op("stablehlo.outfeed", operands, TOKEN_SHAPE, {"outfeed_config": string(config), **mark})
 
 

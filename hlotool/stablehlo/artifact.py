@@ -59,12 +59,23 @@ def write_artifact(module: Any, version: str | None = None, losses: list[Loss] |
         raise HloError(found)
     if losses is not None:
         lose_replaced(losses, from_bindings(module), from_bindings(prepared))
+    told: list[str] = []
+
+    def keep(found: Any) -> bool:
+        told.append(found.message)
+        return True  # or MLIR prints it on standard error
+
+    handler = prepared.context.attach_diagnostic_handler(keep)
     try:
         # Writing turns the module that is given into another dialect; this one is a copy.
         data: bytes = stablehlo.serialize_portable_artifact(prepared, target)
     except (ValueError, RuntimeError, ir.MLIRError) as error:
-        raise HloError([Diagnostic(codes.UNVERSIONED, f"no artifact of version {target} can be written: {error}")
+        mlir.write_stablehlo_artifact(from_bindings(module))  # says what has no form in an artifact, and where
+        reason = (told or [str(error)])[0]
+        raise HloError([Diagnostic(codes.UNVERSIONED, f"no artifact of version {target} can be written: {reason}")
                         ]) from None
+    finally:
+        handler.detach()
     return data
 
 
@@ -131,17 +142,13 @@ def _prepared(module: Any, target: str) -> Any:
 
 
 def _too_new(prepared: Any, target: str) -> list[Diagnostic]:
-    """A diagnostic for each feature of an operation that the version lacks."""
-    from jax.extend.mlir.dialects import stablehlo
-
-    from hlotool.mlir import lacking, read_stablehlo_artifact, requirements, version_of
+    """A diagnostic for each feature of an operation that the version lacks. Raises HloError for what all lack."""
+    from hlotool.mlir import lacking, requirements, version_of
 
     if _fits(prepared, target):
         return []
-    newest: bytes = stablehlo.serialize_portable_artifact(copied(prepared), artifact_versions()[1])
     wanted = version_of(target)
-    needed = requirements(read_stablehlo_artifact(newest).program)
-    return [lacking(r, wanted, "<string>") for r in needed if r.version > wanted][:_MOST]
+    return [lacking(r, wanted, "<string>") for r in requirements(from_bindings(prepared)) if r.version > wanted][:_MOST]
 
 
 def _fits(prepared: Any, target: str) -> bool:

@@ -33,6 +33,8 @@ class Conversion:
     losses: LossReport = field(default_factory=LossReport)
     #: those of this program among them, which an artifact adds to; None where the source was StableHLO
     own_losses: list[Loss] | None = None
+    #: what the program was read from, in whose text its places lie; None where it was made, or is an object
+    source: Input | None = None
 
     def __str__(self) -> str:
         return self.text()
@@ -52,7 +54,12 @@ class Conversion:
         """
         if isinstance(self.program, HloModule):
             raise TypeError("bytecode is a form of StableHLO; convert(..., to='stablehlo') gives a program in it")
-        return program_bytes(self.program, version, losses=self.own_losses)
+        try:
+            return program_bytes(self.program, version, losses=self.own_losses)
+        except HloError as error:
+            if self.source is None:
+                raise
+            raise HloError([in_file(d, self.source) for d in error.diagnostics]) from error
 
 
 def convert(source: Any, *arguments: Any, to: Literal["hlo", "stablehlo"] | None = None, filename: str = "",
@@ -76,7 +83,8 @@ def convert(source: Any, *arguments: Any, to: Literal["hlo", "stablehlo"] | None
         program = export(module_of(held), options=options, losses=losses)
         return Conversion(form, program, losses, losses.latest())
     program = _as_it_is(held, arg_shapes)
-    return Conversion(form, program if options is None or options.chlo else without_chlo(program), losses)
+    return Conversion(form, program if options is None or options.chlo else without_chlo(program), losses,
+                      source=held if isinstance(held, Input) else None)
 
 
 def _as_it_is(held: Any, arg_shapes: Sequence[Any] | None) -> Any:

@@ -29,7 +29,7 @@ from hlotool.stablehlo import codes
 from hlotool.stablehlo.attribute_values import AttributeValues
 from hlotool.stablehlo.implicit_dynamic_sizes import say_sizes
 from hlotool.stablehlo.lifts import CUSTOM_CALL, KEPT, encoded_operation, lift_of
-from hlotool.stablehlo.location_reader import NO_FILE, LocationReader
+from hlotool.stablehlo.location_reader import LocationReader
 from hlotool.stablehlo.loss_attributes import Restorer
 from hlotool.stablehlo.module_attributes import (
     MESH,
@@ -596,7 +596,7 @@ def _name_start(source: Source, operation: Operation) -> int:
 def _line_and_column(location: mlir.AnyAttribute) -> tuple[int, int]:
     """Return where an operation stands in the text that MLIR parsed; zeros where the location names another place."""
     match location:
-        case mlir.FileLocation(file=file, line=line, column=column) if file == NO_FILE:
+        case mlir.FileLocation(file=file, line=line, column=column) if file == mlir.NO_FILE:
             return line, column
     return 0, 0
 

@@ -9,8 +9,6 @@ from hlotool.ir import Kind, Metadata
 from hlotool.text import PhraseError, quote, read_value
 
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*")
-#: the file that MLIR's parser names for a text without one
-NO_FILE = "-"
 
 
 class LocationReader:
@@ -81,7 +79,7 @@ def _place(location: mlir.AnyAttribute) -> tuple[str, int]:
     for _ in range(1000):
         match location:
             case mlir.FileLocation(file=file, line=line):
-                return ("", 0) if file == NO_FILE else (file, line)
+                return ("", 0) if file == mlir.NO_FILE else (file, line)
             case mlir.CallLocation(callee=inner) | mlir.NameLocation(place=inner):
                 location = inner
             case mlir.FusedLocation() if places := _places(location):

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from hlotool import mlir
 from hlotool.ir import HloInstruction, Metadata
-from hlotool.stablehlo.location_reader import NO_FILE, LocationReader
+from hlotool.stablehlo.location_reader import LocationReader
 from hlotool.text import unquote
 
 #: the metadata that a location says by itself
@@ -20,7 +20,7 @@ _PLAIN = frozenset(("op_name", "source_file", "source_line"))
 #: text that is what it is written as, whoever reads it: printable ASCII without escapes
 _WORDS = r"[ !#-\[\]-~]*+"
 #: metadata as most is written: fields in their order, a line only of a file; but for a frame, a location says it all
-_PLAIN_TEXT = re.compile(rf'\{{(?:op_name="({_WORDS})")? ?(?:source_file="(?!{NO_FILE}")({_WORDS})"'
+_PLAIN_TEXT = re.compile(rf'\{{(?:op_name="({_WORDS})")? ?(?:source_file="(?!{mlir.NO_FILE}")({_WORDS})"'
                          r'(?: source_line=(\d{1,9}))?)? ?(?:stack_frame_id=([1-9]\d{0,8}))?\}', re.ASCII)
 _ROW = re.compile(r"(\w+)=(\d+)")
 #: frames of a stack that are followed: a table may lead in circles

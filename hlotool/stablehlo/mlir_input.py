@@ -9,11 +9,10 @@ from typing import Any, TypeVar
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import Source, deeper_calls
-from hlotool.mlir import DictionaryAttribute, artifact_version, is_bytecode, read_attribute, read_recovering
+from hlotool.mlir import NO_FILE, DictionaryAttribute, artifact_version, is_bytecode, read_attribute, read_recovering
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.context import load_quantisation, make_context
 from hlotool.stablehlo.isolated import HAS_CHILD, bytecode_from_outside
-from hlotool.stablehlo.location_reader import NO_FILE
 from hlotool.stablehlo.mhlo_operations import WITH_REGIONS
 from hlotool.stablehlo.mhlo_text import in_stablehlo
 

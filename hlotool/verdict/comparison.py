@@ -209,9 +209,9 @@ class _Work:
     def __post_init__(self) -> None:
         # The parts of a partitioned program are run on the reference only, which has any number of devices.
         names = self.executors = self.executors if self.partition is None else ("reference",)
-        self.found = Comparison(
-            self.one.module.name if self.is_pair else f"{self.one.module.name} on {names[0]}",
-            self.other.module.name if self.is_pair else f"{self.one.module.name} on {names[-1]}", names)
+        left, right = _module_names(self.one, self.other) if self.is_pair else (
+            f"{self.one.module.name} on {name}" for name in (names[0], names[-1]))
+        self.found = Comparison(left, right, names)
         self.coverage, self.coverage_of_other = Coverage(), Coverage()
         self.least_sets, self.most_sets = _set_limits(self.one, self.other)
         #: of each result leaf, whether few roundings lead to it
@@ -519,8 +519,8 @@ class _Work:
     def _find(self, case: _Case, name: str, device: int, result: int, found: Judgement,
               parts: Sequence[PartPlace] = ()) -> Judgement:
         """Keep what is wrong as a finding, or as a doubt; the judgement as it counts."""
-        side = f"{self.found.right} on {name}" if self.is_pair else name
-        right, why = who_is_right(found, name, self.found.left if self.is_pair else "reference")
+        side = name if not self.is_pair else self.found.right + f" on {name}" * (name != "reference")
+        right, why = who_is_right(found, side, self.found.left if self.is_pair else "reference")
         made = Finding(side, self.found.left, result, device, case.arguments.name, case.number, found, right, why,
                        parts=list(parts))
         values = case.arguments.values
@@ -669,6 +669,12 @@ class _Work:
         self.found.diagnostics.append(Diagnostic(
             DIFFERENCE, f"{self.found.left} and {self.found.right} differ: {self.found.worst}",
             filename=self.other.filename))
+
+
+def _module_names(one: Program, other: Program) -> tuple[str, str]:
+    """Names that tell two modules apart: their own, those of their files, or their places in the pair."""
+    own, files = (one.module.name, other.module.name), (one.filename, other.filename)
+    return next((two for two in (own, files) if two[0] != two[1]), ("the first module", "the second module"))
 
 
 @dataclass

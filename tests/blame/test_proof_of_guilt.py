@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import pathlib
+
 import numpy as np
 import planted_pairs
 import pytest
@@ -9,6 +12,7 @@ from sound_rewrites import SOUND
 
 import hlotool
 from hlotool.blame import blame_pair, pair_record
+from hlotool.cli.main import main
 from hlotool.execution import Program
 from hlotool.verdict import ArgumentSearch
 
@@ -267,3 +271,20 @@ def test_arguments_are_searched_where_made_ones_show_nothing() -> None:
     found = hlotool.isolate(text, text.replace("direction=GT", "direction=GE"))
     assert found.place is not None and found.place.instruction.name == "c"
     assert hlotool.isolate(text, text.replace("HloModule m", "HloModule n")).is_clean
+
+
+def test_isolate_and_compare_say_the_same_where_nothing_is_named(tmp_path: pathlib.Path,
+                                                                 capsys: pytest.CaptureFixture[str]) -> None:
+    text = """HloModule m
+        ENTRY e { x = f32[4] parameter(0)  z = f32[] constant(0)  b = f32[4] broadcast(z), dimensions={}
+            ROOT r = f32[4] multiply(b, b) }"""
+    before, after = tmp_path / "before.hlo", tmp_path / "after.hlo"
+    before.write_text(text)
+    after.write_text(text.replace("multiply", "add"))  # of zeros, which no argument reaches
+    found = hlotool.isolate(str(before), str(after))
+    assert found.is_clean and found.comparison is not None and found.comparison.kind == "vacuous"
+    assert main(["isolate", str(before), str(after)]) == 0
+    told = capsys.readouterr().out
+    assert "no arguments show a difference" in told and "none (vacuous)" in told
+    assert main(["isolate", str(before), str(after), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["verdict"] == "none"

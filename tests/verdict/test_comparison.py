@@ -129,7 +129,7 @@ def test_who_is_right_and_why() -> None:
     wrong = module("  x = f32[4] parameter(0)\n  e = f32[4] exponential(x)\n  ROOT r = f32[4] sqrt(e)")
     found = compare(text, wrong, executors=("reference",))
     worst = found.worst
-    assert worst is not None and worst.right == "m" and "higher precision" in worst.why
+    assert worst is not None and worst.right == "the first module" and "higher precision" in worst.why
     assert found.witness is not None and found.witness[0][0].shape == (4,)
     again = compare(text, wrong, executors=("reference",), arguments=found.witness[0])
     assert again.verdict == "differ" and again.inputs == ["given"]
@@ -477,3 +477,17 @@ def test_what_hands_a_value_to_the_host(line: str, expected: bool) -> None:
     module = hlotool.parse(f"HloModule m\nENTRY e {{ a = f32[4] parameter(0)  t = token[] after-all()\n {line}\n"
                            " ROOT r = f32[4] copy(a) }")
     assert [gives_to_host(i) for i in module.entry.instructions if i.name == "s"] == [expected]
+
+
+def test_modules_of_one_name_are_told_apart(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "HloModule jit_f\nENTRY e { x = f32[4] parameter(0)  ROOT r = f32[4] multiply(x, x) }"
+    other = text.replace("multiply", "add")
+    found = compare(hlotool.parse(text), hlotool.parse(other), executors=("reference",))
+    assert found.worst is not None and found.worst.right == "the first module"
+    assert (found.left, found.right) == ("the first module", "the second module")
+    before, after = tmp_path / "before.hlo", tmp_path / "after.hlo"
+    before.write_text(text)
+    after.write_text(other)
+    assert main(["compare", str(before), str(after), "--executors", "reference"]) == 1
+    told = capsys.readouterr().out
+    assert f"{before} and {after} differ" in told and f"{before} is right: {after} gives" in told
