@@ -35,7 +35,7 @@ from hlotool.proof.index_proofs import IndexProof, Strength
 from hlotool.proof.index_terms import IndexQuery, NumberDomain
 from hlotool.proof.moved_values import MovedValues, is_moved, sources_of_array
 from hlotool.proof.observed_nans import keeps_nans, reached
-from hlotool.proof.queries import ElementQuery, NoSort, is_elementwise, sources
+from hlotool.proof.queries import ElementQuery, NoSort, is_elementwise, is_recast, sources
 from hlotool.proof.solvers import Decision, asked
 
 
@@ -179,6 +179,8 @@ class _Prover:
     stopped: tuple[Node, Node] | None = None
     graph: EqualityGraph = field(init=False)
     _failed: set[tuple[int, int]] = field(default_factory=set)
+    #: pairs that need not be equal for others to be
+    _tried: set[tuple[int, int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.graph = EqualityGraph(self.form, self.moves)
@@ -201,6 +203,8 @@ class _Prover:
             if fresh:
                 opened.add(pair)
                 waiting += fresh
+                is_needed = is_one_operation(*(self.form.nodes[n] for n in pair)) and pair not in self._tried
+                self._tried.update([] if is_needed else fresh)
                 continue
             waiting.pop()
             if solver := self._decided_by(*pair):
@@ -208,7 +212,8 @@ class _Prover:
                 self.form.other_nans.update(n for n in pair if self.form.may_be_nan(n))
             else:
                 self._failed.add(pair)
-                self.stopped = self.stopped or (self.form.nodes[pair[0]], self.form.nodes[pair[1]])
+                if pair not in self._tried:
+                    self.stopped = self.stopped or (self.form.nodes[pair[0]], self.form.nodes[pair[1]])
         return self.graph.root(one) == self.graph.root(other)
 
     def basis(self, ones: Sequence[int], others: Sequence[int]) -> tuple[str, ...]:
@@ -243,7 +248,7 @@ class _Prover:
         nodes = [self.form.nodes[n] for n in (one, other)]
         if nodes[0].shapes != nodes[1].shapes:
             return ""
-        for is_worth_it, ask in ((any(map(is_elementwise, nodes)), self._by_elements),
+        for is_worth_it, ask in ((any(is_elementwise(n) or is_recast(self.form, n) for n in nodes), self._by_elements),
                                  (is_moved(self.form, one) or is_moved(self.form, other), self._by_index_maps)):
             if is_worth_it and self.left > 0:
                 self.left -= 1
@@ -258,7 +263,10 @@ class _Prover:
             reply = asked(query.ask(one, other), tuple(query.unknowns), self.effort)
         except NoSort:
             return ""
-        return reply.by if reply.answer is Decision.EQUAL else ""
+        if reply.answer is not Decision.EQUAL:
+            return ""
+        self.form.other_nans.update(n for n in query.collapsed if self.form.may_be_nan(n))
+        return reply.by
 
     def _by_index_maps(self, one: int, other: int) -> str:
         """Return `index maps and z3` if they say that two values have the same elements, wherever these come from."""

@@ -169,10 +169,13 @@ class Numbering:
     used: set[str] = field(default_factory=set)
     #: constants that were computed by functions whose last digits depend on the executor
     rounded: set[int] = field(default_factory=set)
-    #: values that a rule took for others whose NaNs may have other signs and payloads
+    #: values that stand for several expressions whose NaNs may have other signs and payloads
     other_nans: set[int] = field(default_factory=set)
     #: constants whose elements the text leaves out: those of one name are taken for one
     elided: set[int] = field(default_factory=set)
+    #: numbers of expressions that rules kept every NaN of; and those of others, each with the only expression it is for
+    _kept: set[int] = field(default_factory=set)
+    _changed: dict[int, Hashable] = field(default_factory=dict)
     _numbers: dict[Hashable, int] = field(default_factory=dict)
     _by_opcode: dict[str, list[NumberingRule]] = field(default_factory=dict)
     _arrays: dict[int, Array | None] = field(default_factory=dict)
@@ -208,17 +211,32 @@ class Numbering:
 
     def number(self, node: Node) -> int:
         """Return the number of an expression after the rules."""
-        for each in self._by_opcode.get(node.opcode, ()):
-            found = each.apply(self, node)
-            if found is not None:
-                self.used.update([each.name] if each.name else ())
-                number = found if isinstance(found, int) else self.number(found)
-                if not each.keeps_nans and self.may_be_nan(number):
-                    self.other_nans.add(number)
-                if self.applied is not None:
-                    self.applied(each, node, number)
-                return number
-        return self.add(node)
+        steps, made = list[tuple[NumberingRule, Node]](), node
+        number: int | None = None
+        while number is None:
+            step = next(((each, found) for each in self._by_opcode.get(made.opcode, ())
+                         if (found := each.apply(self, made)) is not None), None)
+            if step is None:
+                break
+            steps.append((step[0], made))
+            if isinstance(step[1], int):
+                number = step[1]
+            else:
+                made = step[1]
+        is_own = number is None
+        number = self.add(made) if number is None else number
+        if is_own and all(each.keeps_nans for each, _ in steps):
+            self._kept.add(number)
+            self.other_nans.update([number] if number in self._changed else ())
+        elif not all(each.keeps_nans for each, _ in steps) and self.may_be_nan(number):
+            key = node.opcode, node.shapes, node.attributes, node.operands
+            if not is_own or number in self._kept or self._changed.setdefault(number, key) != key:
+                self.other_nans.add(number)
+        for each, before in reversed(steps):
+            self.used.update([each.name] if each.name else ())
+            if self.applied is not None:
+                self.applied(each, before, number)
+        return number
 
     def may_be_nan(self, number: int) -> bool:
         """Return True for floats and complex numbers, but constants without NaN."""
@@ -352,11 +370,15 @@ class Numbering:
         return self._computation(replace(frame, computation=computation, arguments=operands))
 
     def _bitcast(self, near: Node, source: Shape, target: Shape, number: int) -> int:
-        """Return a bitcast as its layouts' transposes and reshapes; other types and tiles leave it a bitcast."""
+        """Return a bitcast as its layouts' transposes and reshapes; types of other widths and tiles leave it one."""
         first, last = major_to_minor(source), major_to_minor(target)
-        if first is None or last is None or source.element_type != target.element_type or source.size != target.size:
+        is_recast = source.element_type != target.element_type
+        if first is None or last is None or source.size != target.size or (
+                is_recast and not _is_recast(source, target)):
             assert near.instruction is not None
             return self.add(near.instead("bitcast", target, (number,), moves=bitcast_key(near.instruction)))
+        if is_recast:
+            number = self.number(near.instead("bitcast-convert", Shape(target.element_type, source.dims), (number,)))
         stored = self.transposed(number, first, near)
         moved = Shape(target.element_type, tuple(target.dims[d] for d in last))
         return self.transposed(self.reshaped(stored, moved, near), inverse(last), near)
@@ -480,6 +502,12 @@ class Numbering:
 def _counts(inner: Sequence[Sequence[int]], effects: Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
     """Return the numbers of results and effects of called computations."""
     return tuple([(len(a), len(b)) for a, b in zip(inner, effects, strict=True)])
+
+
+def _is_recast(source: Shape, target: Shape) -> bool:
+    """Return True if elements of one type are as wide as those of another one, and none is a truth value."""
+    kinds = source.dtype, target.dtype
+    return kinds[0].bits == kinds[1].bits and all(k.is_integral or k.is_floating for k in kinds)
 
 
 def _plain(shape: Shape) -> Shape:

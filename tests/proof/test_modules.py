@@ -98,6 +98,9 @@ def test_a_model_is_itself_and_not_another_one(name):
 #: parameters of the pairs below
 VECTORS = "x = f32[4] parameter(0)\ny = f32[4] parameter(1)\nn = s32[4] parameter(2)\n"
 ZERO = "z.s = f32[] constant(-0)\nz = f32[4] broadcast(z.s), dimensions={}\n"
+#: one NaN for all
+CANONICAL = ("k = f32[] constant(nan)\nc = f32[4] broadcast(k), dimensions={}\n"
+             "u = pred[4] compare(x, x), direction=NE\ns = f32[4] select(u, c, x)\n")
 UNEQUAL = {
     "integers of floats, signed and unsigned": (
         "a = s32[4] convert(x)\nz = s32[4] constant({0, 0, 0, 0})\nROOT r = pred[4] compare(a, z), direction=EQ",
@@ -113,6 +116,16 @@ UNEQUAL = {
     "the order of NaNs": (
         ZERO + "a = f32[4] subtract(z, x)\nROOT r = pred[4] compare(a, y), direction=LT, type=TOTALORDER",
         "a = f32[4] negate(x)\nROOT r = pred[4] compare(a, y), direction=LT, type=TOTALORDER"),
+    "the sign of a NaN, that a type without NaN makes a sign of zero": (
+        "a = f32[4] abs(x)\nb = f32[4] abs(a)\nROOT r = f4e2m1fn[4] convert(b)",
+        "a = f32[4] negate(x)\nb = f32[4] abs(a)\nROOT r = f4e2m1fn[4] convert(b)"),
+    "the bits of a NaN, seen by an integer that is computed": (
+        CANONICAL + "a = s32[4] bitcast-convert(s)\nROOT r = s32[4] add(a, n)",
+        "a = s32[4] bitcast-convert(x)\nb = s32[4] negate(n)\nROOT r = s32[4] subtract(a, b)"),
+    "the bits of a NaN, seen by a total order": (
+        CANONICAL + "a = f32[4] maximum(s, x)\np = pred[4] compare(a, y), direction=LT, type=TOTALORDER\n"
+        "q = pred[4] compare(y, y), direction=LT\nROOT r = pred[4] or(p, q)",
+        "a = f32[4] maximum(x, x)\np = pred[4] compare(a, y), direction=LT, type=TOTALORDER\nROOT r = pred[4] copy(p)"),
     "constants that are left out": (
         "c = f32[4] constant({...})\nROOT r = f32[4] add(x, c)",
         "c = f32[4] constant({...})\nROOT r = f32[4] add(c, x)"),
@@ -123,6 +136,38 @@ UNEQUAL = {
 def test_nothing_is_proved_that_may_differ(name):
     before, after = (hlotool.parse(f"HloModule m\n\nENTRY e {{\n{VECTORS}{lines}\n}}\n") for lines in UNEQUAL[name])
     assert prove(before, after).status is ProofStatus.UNKNOWN
+
+
+#: a number that orders the bits of a float
+ORDERED = """b# = s32[4] bitcast-convert(#)
+u# = u32[4] bitcast-convert(#)
+m# = u32[4] broadcast(k), dimensions={}
+d# = u32[4] subtract(m#, u#)
+f# = s32[4] bitcast-convert(d#)
+z# = s32[4] broadcast(z), dimensions={}
+c# = pred[4] compare(b#, z#), direction=LT
+k# = s32[4] select(c#, f#, b#)
+"""
+EQUAL = {
+    "a total order as one of integers": (
+        CANONICAL + "ROOT r = pred[4] compare(s, y), direction=LE, type=TOTALORDER",
+        CANONICAL.replace("k =", "k.f =").replace("(k)", "(k.f)")
+        + "k = u32[] constant(2147483647)\nz = s32[] constant(0)\n"
+        + ORDERED.replace("#", "s") + ORDERED.replace("#", "y") + "ROOT r = pred[4] compare(ks, ky), direction=LE"),
+    "a bitcast to a type of the same width": (
+        "a = s32[4] bitcast-convert(x)\nROOT r = s32[4] add(a, n)",
+        "a = s32[4] bitcast(x)\nROOT r = s32[4] add(n, a)"),
+    "bits of a sum that both have in one order": tuple(
+        f"a = f32[4] add(y, x)\nc = f32[4] maximum({operands})\nd = s32[4] convert(c)\ne = s32[4] bitcast-convert(a)\n"
+        "ROOT r = s32[4] add(d, e)" for operands in ("x, y", "y, x")),
+}
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_bits_are_those_of_unknown_floats(name):
+    before, after = (hlotool.parse(f"HloModule m\n\nENTRY e {{\n{VECTORS}{lines}\n}}\n") for lines in EQUAL[name])
+    found = prove(before, after)
+    assert found.status is ProofStatus.PROVED, str(found)
 
 
 def test_bits_are_proved_where_no_rule_changes_nans():
