@@ -78,10 +78,11 @@ def report(module: HloModule, item: HloInstruction | HloComputation | None, code
     origin = origin_of(module, item) if isinstance(item, HloInstruction) else None
     where = f"{item.name}: " if item is not None and module.source is None else ""
     is_placed = item is None or (type(item.offset) is int and item.offset >= 0)  # a program may have put anything there
-    if not isinstance(source, Source) or (item is None and module.source is None) or not is_placed:
+    if not isinstance(source, Source) or not is_placed:
         where = f"{item.name}: " if item is not None else ""
         return Diagnostic(code, where + message, severity, notes=notes, help=help, fixes=fixes, origin=origin)
-    start = item.offset if item is not None else max(source.text.find("HloModule"), 0)
+    word = "HloModule" if module.source is not None else "module"
+    start = item.offset if item is not None else max(source.text.find(word), 0)
     end = source.text.find("\n", start, start + _FARTHEST)
     end = end if end >= 0 else min(len(source.text), start + _FARTHEST)
     if module.source is not None and (span := _part(source.text, start, part)):

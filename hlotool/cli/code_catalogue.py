@@ -37,12 +37,14 @@ def catalogue() -> list[CodeRecord]:
     from hlotool.ops import OPS
     from hlotool.passes.codes import WARNINGS
     from hlotool.passes.lints import RULES
+    from hlotool.text import NOTE_SEVERITIES
 
     load_codes()
     found: list[CodeRecord] = [rule_record(rule) for rule in RULES.values()]
     for code in sorted(CODES.values(), key=lambda c: c.code):
         if code.code not in RULES:
-            severity = "warning" if code.code in WARNINGS else "info" if code.code.startswith(_NOTES) else "error"
+            usual = "warning" if code.code in WARNINGS else "info" if code.code.startswith(_NOTES) else "error"
+            severity = NOTE_SEVERITIES.get(code.code, usual)
             found.append({"code": code.code, "name": code.name, "category": _KINDS.get(code.code[0], "other"),
                           "severity": severity, "default": True, "fix": "none", "summary": code.summary,
                           "source": code.source})

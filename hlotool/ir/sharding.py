@@ -196,7 +196,7 @@ def mesh_problem(mesh: Mesh, parts: Sequence[AxisRef] = ()) -> str:
     Source: XLA, mesh_and_axis.cc: as many devices as the axes say, and parts that divide their axis.
     """
     for name, size in mesh.axes:
-        if size < 0:
+        if size < 1:
             return f"the axis '{name}' has {size} devices"
         cuts = _cuts(name, size, parts)
         if cuts[0] < 1 or cuts[-1] > size or any(high % low for low, high in itertools.pairwise(cuts)):

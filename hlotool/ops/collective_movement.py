@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
+from hlotool.ir import UNBOUNDED, HloInstruction, Layout, ReplicaGroups, Shape
 from hlotool.ir.arrays import Array, np
 from hlotool.ops.collective import (
     GroupMode,
@@ -193,7 +193,13 @@ def ragged_all_to_all_shape(input: Shape, output: Shape, input_offsets: Shape, s
                 f"{name} is {shape.text(False)}; it must be an array of integers of rank 1 or 2")
         require(shape.compatible(input_offsets) and shape.dynamic == input_offsets.dynamic, "ragged-all-to-all-c3",
                 f"input_offsets is {input_offsets.text(False)}, {name} is {shape.text(False)}: the shapes differ")
+        require(_layout(shape) == _layout(input_offsets), "ragged-all-to-all-c3",
+                f"input_offsets is {input_offsets}, {name} is {shape}: the layouts differ")
     return output
+
+
+def _layout(shape: Shape) -> Layout:
+    return shape.layout or Layout.descending(shape.rank)
 
 
 def _emit_ragged_all_to_all(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
@@ -244,7 +250,7 @@ def ragged_all_to_all(input: Array, output: Array, input_offsets: Array, send_si
 
     C1  input and output are arrays that differ in dimension 0 only.
     C2  Offsets and sizes are arrays of integers of rank 1 or 2.
-    C3  Offsets and sizes have one shape.
+    C3  Offsets and sizes have one shape and layout.
     """
     members = required_group(world, replica_groups, channel_id, None)
     place, found = members.index(device_of(world)), output.copy()

@@ -102,6 +102,8 @@ class Importer:
         self._captured_by: dict[Block, dict[SsaValue, None]] = {}
         self._names: dict[str, int] = {}
         self._computation_names: dict[str, int] = {}
+        #: where what is being imported begins in the source
+        self._here = -1
         #: values that lifts read of an attribute for a result of that shape
         self.once: dict[tuple[Any, Shape], Any] = {}
         self.diagnostics: list[Diagnostic] = []
@@ -167,9 +169,11 @@ class Importer:
         thread = function.attribute(_THREAD)
         if thread is not None and text_of(thread) != "main":
             computation.attributes = Attributes({**computation.attributes, _THREAD: text_of(thread)})
+        computation.offset = begin = self._offset(function)
         block, scope = regions[0], ImportScope(computation)
         beside = leaf_dictionaries(function, "arg_attrs", len(block.arguments))
         for i, argument in enumerate(block.arguments):
+            self._here = self._argument_offset(function, argument, begin)
             self._parameter(scope, argument, i, read_marks(beside[i]))
             self._restorer.restore(beside[i], computation.instructions[-1], computation)
         results_beside = leaf_dictionaries(function, "res_attrs", len(function_type(function).results))
@@ -222,13 +226,14 @@ class Importer:
     def region(self, reader: ImportedOperation, region: Region, hint: str) -> HloComputation:
         """A region with a parameter for each argument; what it captures and constants make is copied into it."""
         reader.has_read_regions = True
-        block = self._only_block(reader, region)
-        computation = HloComputation(self._unique(self._computation_names, hint))
+        block, begin = self._only_block(reader, region), self._here
+        computation = HloComputation(self._unique(self._computation_names, hint), offset=begin)
         scope = ImportScope(computation, reader.scope, (*reader.scope.around, reader.name))
         for i, argument in enumerate(block.arguments):
             self._parameter(scope, argument, i, {})
         self._set_root(scope, self._block(scope, block))
         self._computations.append(computation)
+        self._here = begin
         return computation
 
     def closures(self, reader: ImportedOperation, regions: Sequence[Region], carrying: Sequence[bool], hint: str,
@@ -245,7 +250,8 @@ class Importer:
 
     def _closed(self, block: Block, captured: Sequence[SsaValue], outer: Sequence[HloInstruction], carries: bool,
                 hint: str, is_bare: bool, around: tuple[str, ...]) -> HloComputation:
-        computation = HloComputation(self._unique(self._computation_names, hint))
+        begin = self._here
+        computation = HloComputation(self._unique(self._computation_names, hint), offset=begin)
         scope = ImportScope(computation, around=around)
         inside = [*block.arguments, *captured]
         shapes = [*(self._shape(a.type) for a in block.arguments), *(i.shape for i in outer)]
@@ -263,6 +269,7 @@ class Importer:
         else:
             self._set_root(scope, results)
         self._computations.append(computation)
+        self._here = begin
         return computation
 
     def _only_block(self, reader: ImportedOperation, region: Region) -> Block:
@@ -294,6 +301,7 @@ class Importer:
         """Import the operations of a block; what its terminator returns."""
         for operation in block.operations:
             name = operation.name
+            self._here = self._offset(operation)
             if name in TERMINATORS:
                 return [self.resolve(scope, value) for value in operation.operands]
             try:
@@ -336,10 +344,9 @@ class Importer:
                 made: HloInstruction) -> None:
         """Give the new instructions their names, and the last one what stands beside the operation."""
         name, metadata = self._locations.read(operation.location)
-        offset = self._offset(operation) if self._source is not None else -1
         bearer = _bearer(operation, added, made)
         for instruction in added:
-            instruction.metadata, instruction.offset = metadata, offset
+            instruction.metadata = metadata
             wanted = (_sanitised(name) if instruction is bearer else "") or instruction.opcode
             instruction.name = self._unique(self._names, wanted)
         # Most operations have nothing beside their operands.
@@ -355,12 +362,26 @@ class Importer:
 
     def _offset(self, operation: Operation) -> int:
         """Return where an operation stands in the source; -1 for one whose location names another place."""
-        assert self._source is not None
+        if self._source is None:
+            return -1
         if self._read_from is self._source:
             return _name_start(self._source, operation)
         line, column = self._place(operation)
         found = self._source.offset(Position(line, 1 if self._read_from is not None else column)) if line else None
         return -1 if found is None else found
+
+    def _argument_offset(self, function: Operation, argument: SsaValue, begin: int) -> int:
+        """Return where an argument stands in the source; the begin of its function where its own place is unknown."""
+        if self._source is None:
+            return -1
+        if self._read_from is None:
+            line, column = _line_and_column(argument.location)
+            found = self._source.offset(Position(line, column)) if line else None
+            return begin if found is None else found
+        if self._read_from is self._source and argument.name:
+            name = re.compile(rf"%{re.escape(argument.name)}(?![\w$.\-])").search(self._source.text, function.start)
+            return begin if name is None else name.start()
+        return begin
 
     def _define(self, scope: ImportScope, operation: Operation, made: HloInstruction) -> None:
         results = operation.results
@@ -446,7 +467,7 @@ class Importer:
                attributes: Mapping[str, Any]) -> HloInstruction:
         """Append an instruction, as yet without a name."""
         own = attributes if type(attributes) is Attributes else Attributes(attributes) if attributes else NO_ATTRIBUTES
-        made = HloInstruction("", opcode, shape, tuple(operands), own)
+        made = HloInstruction("", opcode, shape, tuple(operands), own, offset=self._here)
         scope.computation.instructions.append(made)
         return made
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hlotool.text.print import print_instruction, print_module
     from hlotool.text.print_changes import print_changes
     from hlotool.text.quoting import docstring_words, quote, text_bytes, unquote
+    from hlotool.text.reports import NOTE_SEVERITIES
     from hlotool.text.scan import Cut, cut_attributes, cut_instruction, match_bracket
     from hlotool.text.syntax_errors import TRUNCATED, CutError
     from hlotool.text.text_style import STYLES, TODAY, PrintOptions, style_of
@@ -43,13 +44,13 @@ if TYPE_CHECKING:
 TABLE_NAMES = tuple(TABLES)
 
 __all__ = [
-    "ATTRIBUTE_WORDS", "COMPARISONS", "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "STYLES", "TABLE_NAMES", "TODAY",
-    "TRUNCATED", "Changed", "Cut", "CutError", "PhraseError", "PrintOptions", "Reading", "as_html", "blank_start",
-    "broken_values", "check_writable", "comment_spans", "comments_in", "cut_attributes", "cut_instruction",
-    "docstring_words", "is_one_value", "is_opcode", "is_paired_start", "is_table_row", "literal_of_bits",
-    "match_bracket", "moved", "parse", "parse_phrase", "parse_recovering", "print_changes", "print_instruction",
-    "print_module", "print_value", "quote", "read_for_changes", "read_value", "reread", "skip_blank", "style_of",
-    "text_bytes", "unquote",
+    "ATTRIBUTE_WORDS", "COMPARISONS", "LEGALIZE", "NOTE_SEVERITIES", "OLD_ATTRIBUTES", "OLD_OPCODES", "STYLES",
+    "TABLE_NAMES", "TODAY", "TRUNCATED", "Changed", "Cut", "CutError", "PhraseError", "PrintOptions", "Reading",
+    "as_html", "blank_start", "broken_values", "check_writable", "comment_spans", "comments_in", "cut_attributes",
+    "cut_instruction", "docstring_words", "is_one_value", "is_opcode", "is_paired_start", "is_table_row",
+    "literal_of_bits", "match_bracket", "moved", "parse", "parse_phrase", "parse_recovering", "print_changes",
+    "print_instruction", "print_module", "print_value", "quote", "read_for_changes", "read_value", "reread",
+    "skip_blank", "style_of", "text_bytes", "unquote",
 ]
 
 
@@ -76,6 +77,7 @@ __getattr__ = lazily(__name__, {
     "print": ("print_instruction", "print_module"),
     "print_changes": ("print_changes",),
     "quoting": ("docstring_words", "quote", "text_bytes", "unquote"),
+    "reports": ("NOTE_SEVERITIES",),
     "scan": ("Cut", "cut_attributes", "cut_instruction", "match_bracket"),
     "syntax_errors": ("TRUNCATED", "CutError"),
     "text_style": ("STYLES", "TODAY", "PrintOptions", "style_of"),

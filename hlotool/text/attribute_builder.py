@@ -172,7 +172,7 @@ class AttributeBuilder:
 
     def tolerance(self, name: Any, number: Any) -> Any:
         value = float(number)
-        if not abs(value) < (2.0**63 if name == "ulps=" else math.inf):
+        if not 0 <= value < (2.0**63 if name == "ulps=" else math.inf):
             raise PhraseError(BAD_ATTRIBUTE, f"the tolerance is out of range: {number}", *place_of(number))
         return str(name)[:-1], value
 

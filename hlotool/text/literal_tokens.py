@@ -86,7 +86,7 @@ class TokenReader:
             return Literal.elided(self.shape)
         if self.sparse or (not self.tokens and self.shape.size):
             return self._from_sparse()
-        written, dense = " ".join(self.text[start:].split()), self._dense_text(self.tokens)
+        written, dense = " ".join(self.text[start:].split()).replace("{ }", "{  }"), self._dense_text(self.tokens)
         # Printers differ in their blanks inside of the inner braces.
         is_printed = written.startswith("{ {") and written.replace(" ", "") == dense.replace(" ", "")
         return Literal(self.shape, text=written if is_printed else dense, reader=array_of)
@@ -265,6 +265,6 @@ def nested_text(dims: tuple[int, ...], tokens: list[str]) -> str:
     for depth in range(len(dims) - 1, -1, -1):
         count = math.prod(dims[:depth])
         width = dims[depth]
-        left, right = ("{", "}") if depth == len(dims) - 1 else ("{ ", " }" if width else "}")
+        left, right = ("{", "}") if depth == len(dims) - 1 else ("{ ", " }")
         rows = [left + ", ".join(rows[i * width:(i + 1) * width]) + right for i in range(count)]
     return rows[0] if rows else "{}"

@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 from typing import Any
 
-from hlotool.ir import DType, Literal
+from hlotool.ir import DType, Literal, deferred
 from hlotool.ir.arrays import np
 from hlotool.text.literal_tokens import nested_text
 
 
-def print_literal(literal: Literal, *, elide_above: int | None = None) -> str:
-    """Return the text inside constant(...); arrays of more than `elide_above` elements become `{...}`."""
+def print_literal(literal: Literal, *, elide_above: int | None = None, index: bool = False) -> str:
+    """Return the text inside constant(...); arrays of more than `elide_above` elements become `{...}`.
+
+    `index` puts the marks `/*i0=1*/` into arrays of more than three dimensions.
+    """
     shape = literal.shape
     if shape.is_tuple and literal.elements:
-        return "(" + ", ".join(print_literal(e, elide_above=elide_above) for e in literal.elements) + ")"
+        return "(" + ", ".join(print_literal(e, elide_above=elide_above, index=index) for e in literal.elements) + ")"
     if elide_above is not None and shape.is_array and shape.dims and shape.size > elide_above:
         return "{...}"
-    if literal.text is not None:
-        return literal.text
-    if literal.is_elided:
+    text = literal.text
+    if text is None and literal.is_elided:
         return "{...}"
-    return "()" if shape.is_tuple else nested_text(shape.dims, _tokens(shape.dtype, literal.array))
+    if text is None:
+        text = "()" if shape.is_tuple else nested_text(shape.dims, _tokens(shape.dtype, literal.array))
+    return _with_index(shape.dims, text) if index and len(shape.dims) > 3 else text
+
+
+def _with_index(dims: tuple[int, ...], text: str) -> str:
+    """Return the text with the index of each element of all dimensions but the last two behind its brace."""
+    depth, numbers = 0, [itertools.count() for _ in dims]
+
+    def marked(brace: re.Match[str]) -> str:
+        nonlocal depth
+        depth += -1 if brace[0] == "}" else 1
+        dimension = depth - 2
+        if brace[0] == "}" or not 0 <= dimension < len(dims) - 2:
+            return brace[0]
+        return f"{{ /*i{dimension}={next(numbers[dimension]) % dims[dimension]}*/"
+
+    return _BRACE.sub(marked, text)
+
+
+#: a brace, and one of two blanks in an array without elements
+_BRACE = deferred(lambda: r"\{(?: (?= \}))?|\}")
 
 
 def _tokens(dtype: DType, array: Any) -> list[str]:

@@ -33,6 +33,7 @@ from hlotool.text.reports import Reports
 from hlotool.text.scan import HEADER, Cut, cut_attributes, cut_unnamed, match_bracket
 from hlotool.text.syntax_errors import (
     BAD_STATEMENT,
+    HAND_WRITTEN,
     MISSING_CLOSE,
     STRAY_TEXT,
     SYNTAX,
@@ -334,10 +335,11 @@ class ModuleReader:
         self.bodies[computation] = body, at
         if inner.failed:
             self.failed[computation] = inner.stand_ins()
-        if self.text.startswith("}", at):
+        if is_closed := self.text.startswith("}", at):
             at = self._behind_body(computation, at)
         self._close(computation, is_entry, name_start)
-        if result is not None and not inner.failed:
+        # The root of a computation that breaks off is no root.
+        if result is not None and is_closed and not inner.failed:
             self._check_result(computation, result, result_start)
         return at
 
@@ -464,7 +466,11 @@ class ModuleReader:
         if not found:
             return
         text = self.text.rstrip()
-        if text.endswith("}") or any(d.code == TRUNCATED for d in found):
+        if any(d.code == TRUNCATED for d in found):
+            end = self.reports.source.position(len(text))
+            found[:] = [d for d in found if d.code == TRUNCATED or (d.end_line, d.end_column) < (end.line, end.column)]
+            return
+        if text.endswith("}"):
             return
         last = max(found, key=lambda d: (d.line, d.column))
         is_begun = bool(self.module.name) or bool(self.module.computations) or MODULE_WORD.startswith(text.lstrip())
@@ -481,15 +487,20 @@ class ModuleReader:
             for name in call.names:
                 computation = self._definitions.computations.get(name)
                 if computation is None:
-                    self._undefined_computation(name, call.offset)
+                    self._undefined_computation(name, self._named_at(name, call.offset))
                     break
                 found.append(computation)
             else:
                 value = tuple(found) if call.is_many else found[0]
                 call.instruction.attributes = call.instruction.attributes | {call.attribute: value}
-                first, at = call.names[0], call.offset
-                self.note("hand-written", f"{first} is called before it is defined, which XLA does not read",
-                          at, at + len(first))
+                first, at = call.names[0], self._named_at(call.names[0], call.offset)
+                self.note("", f"{first} is called before it is defined, which XLA does not read", at, at + len(first),
+                          HAND_WRITTEN)
+
+    def _named_at(self, name: str, at: int) -> int:
+        """Return where a name stands in the value of an attribute that begins at `at`."""
+        found = re.compile(rf"(?<![\w.\-]){re.escape(name)}(?![\w.\-])").search(self.text, at)
+        return at if found is None else found.start()
 
     def _undefined_computation(self, name: str, offset: int) -> None:
         help, fixes = self.reports.suggest(name, self._definitions.computations, offset, 0.6)

@@ -210,12 +210,12 @@ class ModulePrinter:
         return text if self.options.shape_index or not shape.is_tuple else INDEX_COMMENT.sub("", text)
 
     def _literal(self, literal: Literal) -> str:
-        limit = self.options.elide_above
-        if limit is None and literal.text is not None:
+        limit, index = self.options.elide_above, self.options.literal_index
+        if limit is None and literal.text is not None and not index:
             return literal.text
         text = self._scalars.get(literal)
         if text is None:
-            text = print_literal(literal, elide_above=limit)
+            text = print_literal(literal, elide_above=limit, index=index)
             if literal.shape.is_scalar:
                 self._scalars[literal] = text
         return text

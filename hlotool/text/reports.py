@@ -11,10 +11,10 @@ from hlotool.text.legacy import GENERATION
 from hlotool.text.mistakes import similar_names, typographic_advice
 from hlotool.text.phrase_generations import BARE_ALIAS, SPLAT
 from hlotool.text.phrases import PhraseError
-from hlotool.text.syntax_errors import BAD_NAME, CutError
+from hlotool.text.syntax_errors import BAD_NAME, HAND_WRITTEN, CutError
 
-#: what surely misleads, and what no parser of any time reads; the rest is of another generation
-_SEVERITIES = {SPLAT: Severity.WARNING, BARE_ALIAS: Severity.ERROR}
+#: what surely misleads, and what no parser of XLA reads; the rest is of another generation
+NOTE_SEVERITIES = {SPLAT: Severity.WARNING, HAND_WRITTEN: Severity.WARNING, BARE_ALIAS: Severity.ERROR}
 
 
 class Reports:
@@ -64,10 +64,10 @@ class Reports:
                         help=f"rename it to {name}_")
 
     def note(self, era: str, message: str, start: int, end: int, code: str = GENERATION) -> None:
-        """Add a finding about a form that is read although today's XLA does not; `_SEVERITIES` grades it."""
+        """Add a finding about a form that is read although today's XLA does not; `NOTE_SEVERITIES` grades it."""
         first, last = self.source.position(start), self.source.position(end)
         message = shortened(f"{message} ({era})" if era else message)
-        self.notes.append(Diagnostic(code, message, _SEVERITIES.get(code, Severity.INFO), first.line,
+        self.notes.append(Diagnostic(code, message, NOTE_SEVERITIES.get(code, Severity.INFO), first.line,
                                      first.column, last.line, last.column, self.source.filename))
 
     def suggest(self, name: str, known: Collection[str], offset: int, cutoff: float) -> tuple[str, tuple[Fix, ...]]:

@@ -28,7 +28,7 @@ from hlotool.text.phrase_errors import BAD_ATTRIBUTE
 from hlotool.text.phrases import PhraseError, read_names
 from hlotool.text.reports import Reports
 from hlotool.text.scan import Cut, CutAttribute, cut_instruction, split_commas
-from hlotool.text.syntax_errors import BAD_NAME, SYNTAX
+from hlotool.text.syntax_errors import BAD_NAME, HAND_WRITTEN, SYNTAX
 from hlotool.text.tokens import NAME, blank_start
 
 SAME_NAME = define("P010", "duplicate-name", "two instructions of a computation have one name", SYNTAX)
@@ -109,7 +109,7 @@ class StatementReader:
                    f"{name} is not a name: its letters and digits must be ASCII's", start, end,
                    help=f"rename it to {sanitized_name(name) if not name.isascii() else f'_{name}'}")
         if name and not has_percent and self._text[start + len(name):start + len(name) + 1] == "=":
-            self._reports.note("hand-written", "XLA reads a name that touches '=' as an attribute", start, end)
+            self._reports.note("", "XLA reads a name that touches '=' as an attribute", start, end, HAND_WRITTEN)
         if name in body.table:
             first = body.table[name].offset
             report(SAME_NAME, f"the name {name} is used twice in {body.computation.name}", start, end,

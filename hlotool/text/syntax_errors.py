@@ -17,6 +17,7 @@ NESTED_TOO_DEEP = define("P017", "nested-too-deep",
                          "instructions nested more than 100 deep, or brackets more than 1000", SYNTAX)
 BAD_NAME = define("P013", "bad-name", "a name that HLO does not allow", SYNTAX)
 OPEN_QUOTE = define("P006", "unclosed-quote", "a string is opened and not closed in its statement", SYNTAX)
+HAND_WRITTEN = define("P033", "hand-written", "a form that is read although XLA's parser refuses it", SYNTAX)
 BAD_ATTRIBUTE = define("P005", "bad-attribute-syntax", "what follows the operands is not `, name=value`", SYNTAX)
 
 

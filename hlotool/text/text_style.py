@@ -47,6 +47,8 @@ class PrintOptions:
     shape_index: bool = True
     #: such marks in shardings of tuples
     sharding_index: bool = False
+    #: the marks `/*i0=1*/` in literals of more than three dimensions
+    literal_index: bool = False
     #: attributes that stand behind the metadata
     behind_metadata: frozenset[str] = frozenset()
     #: blanks between the parameters of entry_computation_layout (since 2023), which were counted later
@@ -68,7 +70,8 @@ TODAY = PrintOptions()
 #: the styles that have names
 STYLES = {
     "today": TODAY,
-    "xla": PrintOptions(sharding_index=True, behind_metadata=frozenset({"backend_config"}), gaps=(2, 3, 2, 2)),
+    "xla": PrintOptions(sharding_index=True, literal_index=True, behind_metadata=frozenset({"backend_config"}),
+                        gaps=(2, 3, 2, 2)),
     "short": PrintOptions(percent=False, program_shapes=False, operand_index=False, metadata=False),
     "long": PrintOptions(operand_shapes=True),
 }
@@ -140,6 +143,7 @@ def style_of_text(text: str) -> PrintOptions:
         operand_index=bool(_OPERAND_INDEX.search(program)) or not _UNMARKED_OPERAND.search(program),
         shape_index=bool(_SHAPE_INDEX.search(program)) or not _UNMARKED_SHAPE.search(program),
         sharding_index=bool(_SHARDING_INDEX.search(program)),
+        literal_index="{ /*i0=0*/" in program,
         behind_metadata=frozenset(_BEHIND_METADATA.findall(program)),
         layout_blanks=not _PACKED_LAYOUT.match(text),
         mesh_comma=bool(_MESH_COMMA.search(program)),

@@ -14,6 +14,7 @@ from hlotool.passes.lints.rule import Finding, Scope, rule
 #: beginnings of custom-call targets, and whose they are
 VENDORS = {
     "__cublas$": "cuBLAS", "__cudnn$": "cuDNN", "__cub$": "CUB", "__nccl": "NCCL", "cusolver": "cuSOLVER",
+    "__cusolver$": "cuSOLVER",
     "cusparse": "cuSPARSE", "cuda_": "CUDA", "cu_": "CUDA", "hip": "ROCm", "__onednn$": "oneDNN",
     "__triton": "Triton", "triton": "Triton", "tpu_custom_call": "Mosaic on TPUs", "mosaic": "Mosaic",
     "lapack_": "LAPACK on CPUs", "blas_": "BLAS on CPUs", "ducc_": "DUCC on CPUs", "__xla_gpu": "XLA's GPU backend",
@@ -21,6 +22,7 @@ VENDORS = {
     "AllocateBuffer": "XLA's TPU backend", "AsyncCollectiveStart": "XLA's TPU backend",
     "AsyncCollectiveDone": "XLA's TPU backend", "ConcatBitcast": "XLA's TPU backend",
     "GatherScatterIndicesBitpacked": "XLA's TPU backend", "te_": "Transformer Engine",
+    "AwsNeuron": "AWS Neuron",
     "__op$": "XLA's GPU backend",
     "__gpu$": "XLA's GPU backend",
 }
@@ -42,7 +44,8 @@ FRAMEWORK = frozenset({
 def _known(target: str) -> bool:
     """Return True if every backend knows a target."""
     return target in TARGETS or target in FRAMEWORK or target.startswith((
-        "stablehlo.", "mhlo.", "chlo.", "xla.sdy", "sdy.", "xla_builder.math."))
+        "stablehlo.", "mhlo.", "chlo.", "xla.sdy", "sdy.", "xla_builder.math.",
+        "__xla_internal_call_marker"))
 
 
 def _vendor(target: str) -> str:

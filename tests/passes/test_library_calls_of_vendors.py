@@ -34,6 +34,13 @@ def test_a_lifted_call_computes_what_its_proof_says(target: str, executor: str) 
     np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=2e-6)
 
 
+@pytest.mark.parametrize("target", sorted(RULES))
+def test_a_target_that_can_be_lifted_is_no_unknown_one(target: str) -> None:
+    module = hlotool.parse("ENTRY e { x = f32[4] parameter(0) ROOT r = f32[4] custom-call(x), "
+                           f'custom_call_target="{target}" }}')
+    assert "W601" not in [d.code for d in hlotool.lint(module)]
+
+
 @pytest.mark.parametrize("target", sorted(PROOFS))
 def test_operands_of_a_lifted_call_live_on(target: str) -> None:
     """The operands are used elsewhere, too: as what they were, whatever line the rule ended with."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import hlotool
+from hlotool.diagnostics import HloError
 
 MODULE = """HloModule m
 
@@ -70,3 +71,33 @@ def test_control_characters_in_strings_and_comments_are_read() -> None:
     module = hlotool.parse('ENTRY e {\n  x = f32[] parameter(0), unheard_of={k="a\x01b"/*\x02*/}\n}')
     again = hlotool.parse(str(module))
     assert '{k="a\\001b"' in str(module) and str(again) == str(module)
+
+
+_CALLER = """HloModule m
+
+branch { a = f32[] parameter(0)  ROOT s = f32[] negate(a) }
+
+ENTRY %e (x: f32[], z: s32[]) -> f32[4] {
+  %x = f32[] parameter(0)
+  %z = s32[] parameter(1)
+  ROOT %r = f32[4] conditional(%z, %x, %x), branch_computations={%branch, %brnch}, is_stable=true
+}
+"""
+
+
+@pytest.mark.parametrize("cut", ["parameter(0)\n  %z", "parameter(1)\n", "{%branch, %br", "is_stable=tr"])
+def test_what_follows_from_the_end_of_a_text_is_not_told(cut: str) -> None:
+    text = _CALLER[:_CALLER.index(cut) + len(cut)]
+    with pytest.raises(HloError) as caught:
+        hlotool.parse(text.replace("%brnch}", "%branch}"))
+    assert {d.code for d in caught.value.diagnostics} == {"P002"}
+
+
+def test_an_unknown_computation_in_a_list_has_its_place_and_its_fix() -> None:
+    text = _CALLER.replace("f32[4]", "f32[]").replace(", is_stable=true", "")
+    with pytest.raises(HloError) as caught:
+        hlotool.parse(text)
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.line, text.split("\n")[7][found.column - 1:]) == ("P023", 8, "brnch}")
+    (edit,) = found.fixes[0].edits
+    assert (edit.start.column, edit.end.column, edit.replacement) == (found.column, found.column + 5, "branch")

@@ -338,6 +338,7 @@ def test_attributes_of_other_times(name: str, text: str, shown: str, code: str) 
     ("sharding", "{devices=[2,2]<=[2,2]}", "T(...)"), ("sharding", "{mesh['a'=2] [{'z'}]}", "no axis 'z'"),
     ("sharding", "{mesh['a'=2,'b'=3], device_ids=([7]T(0)), [{'a'}]}", "lists 7"),
     ("sharding", "{mesh['a'=6] [{'a':(1)4}]}", "do not divide the axis 'a' of 6"),
+    ("sharding", "{mesh['a'=0, 'b'=2] [{'a'}, {}]}", "the axis 'a' has 0 devices"),
     ("replica_groups", "mesh['p'=2,'q'=-2], device_ids=([4]T(0)) {'q'}", "has -2 devices"),
     ("replica_groups", "mesh['p'=12] {'p':(2)2, 'p':(3)2}", "do not divide the axis 'p' of 12"),
     ("replica_groups", "REPLICA_GROUPS", "placeholder"), ("replica_groups", "{0,1}", "'{'"),

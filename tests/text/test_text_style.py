@@ -171,6 +171,28 @@ ENTRY main.1 {
     assert len(module.computations) == 4 and not [d for d in hlotool.verify(module) if d.severity == "error"]
 
 
+def test_marks_of_indices_in_literals_are_kept() -> None:
+    text = "HloModule m\n\nENTRY %e () -> (s8[2,1,2,0], s8[1,0,2,1], s8[0,2]) {\n" \
+           "  %a = s8[2,1,2,0]{3,2,1,0} constant({ { /*i0=0*/ { /*i1=0*/ {}, {} } }, " \
+           "{ /*i0=1*/ { /*i1=0*/ {}, {} } } })\n" \
+           "  %b = s8[1,0,2,1]{3,2,1,0} constant({ { /*i0=0*/ } })\n  %c = s8[0,2]{1,0} constant({  })\n" \
+           "  ROOT %r = (s8[2,1,2,0]{3,2,1,0}, s8[1,0,2,1]{3,2,1,0}, s8[0,2]{1,0}) tuple(%a, %b, %c)\n}\n\n"
+    assert str(hlotool.parse(text)) == text
+
+
+@pytest.mark.parametrize("dims", [(2, 2), (2, 1, 3, 2), (1, 6, 2, 2, 2), (0, 3), (2, 0, 2, 2), (2, 2, 2, 0),
+                                  (0, 2, 2, 2)])
+def test_literals_of_the_installed_xla(dims: tuple[int, ...]) -> None:
+    _hlo = pytest.importorskip("jaxlib._hlo")
+    rows = "1"
+    for size in reversed(dims):
+        rows = "{" + ", ".join([rows] * size) + "}"
+    text = _hlo.hlo_module_from_text(
+        f"ENTRY e {{ ROOT c = s32[{','.join(map(str, dims))}] constant({rows}) }}").to_string(
+            _hlo.HloPrintOptions.short_parsable())
+    assert str(hlotool.parse(text)) == text
+
+
 OPTIONS = ("default", "short_parsable", "canonical", "long", "no_layouts", "no_signs", "large")
 
 

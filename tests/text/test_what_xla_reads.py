@@ -52,3 +52,12 @@ def test_xla_reads_it(sharding, root, codes):
 def test_what_is_not_said_of_reversal_is_none():
     module = hlotool.parse(text("", CASES[5][1]))
     assert [d.reversal for d in module.entry.root.attributes["window"].dimensions] == [True, False]
+
+
+@pytest.mark.parametrize("text", [
+    "ENTRY e { x = f32[] parameter(0) ROOT y = f32[] call(x), to_apply=c }\nc { ROOT p = f32[] parameter(0) }",
+    "ENTRY e { x= f32[] parameter(0) ROOT y = f32[] negate(x) }"])
+def test_what_is_read_and_xla_refuses_is_a_warning(text):
+    found = hlotool.lint(text)
+    assert [(d.code, d.severity) for d in found if d.code[0] == "P"] == [("P033", "warning")]
+    assert "P033" not in [d.code for d in hlotool.lint(str(hlotool.parse(text)))]
