@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hlotool.mlir.artifacts import (
         artifact_dialects,
         artifact_version,
+        is_unmarked_artifact,
         read_stablehlo_artifact,
         read_vhlo,
         write_stablehlo_artifact,
@@ -108,7 +109,7 @@ __all__ = [
     "TensorType", "TextAttribute", "TextLost", "TextType", "TupleType", "TypeAttribute", "UnitAttribute",
     "UnknownLocation", "VectorType", "Version", "artifact_dialects", "artifact_version", "attribute_names",
     "dense_numbers", "fields_of_attribute", "float_bits", "float_text", "float_value", "float_width",
-    "generic_text", "inner_places", "is_bytecode", "is_known", "lacking", "laid_out", "make_operation",
+    "generic_text", "inner_places", "is_bytecode", "is_known", "is_unmarked_artifact", "lacking", "laid_out", "make_operation",
     "operation_names", "place_text", "read_attribute", "read_bytecode", "read_producer", "read_program",
     "read_recovering", "read_stablehlo_artifact", "read_stablehlo_bytecode", "read_type", "read_vhlo",
     "requirements", "short_text", "stored_bytes", "structural_mistakes", "value_text", "version_of",
@@ -117,8 +118,8 @@ __all__ = [
 ]
 
 __getattr__ = lazily(__name__, {
-    "artifacts": ("artifact_dialects", "artifact_version", "read_stablehlo_artifact", "read_vhlo",
-        "write_stablehlo_artifact"),
+    "artifacts": ("artifact_dialects", "artifact_version", "is_unmarked_artifact", "read_stablehlo_artifact",
+        "read_vhlo", "write_stablehlo_artifact"),
     "builtin_values": ("ATTRIBUTES", "LOCATIONS", "NO_FILE", "TYPES", "UNIT", "UNKNOWN", "AnyAttribute", "AnyType",
         "ArrayAttribute", "Bracketed", "CallLocation", "ComplexType", "DenseArrayAttribute", "DenseAttribute",
         "DenseResourceAttribute", "DenseStringsAttribute", "DialectAttribute", "DialectType", "DictionaryAttribute",

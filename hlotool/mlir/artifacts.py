@@ -38,6 +38,12 @@ def artifact_version(data: bytes) -> Version | None:
     return version_of(found[1]) if found else None
 
 
+def is_unmarked_artifact(data: bytes) -> bool:
+    """Return True for VHLO that MLIR's own writer wrote, with no version of StableHLO in front."""
+    # Names of dialects end with a NUL byte.
+    return artifact_version(data) is None and b"vhlo\0" in data
+
+
 def read_vhlo(data: bytes, filename: str = "<bytes>") -> Bytecode:
     """Return the program of an artifact as it is written, in VHLO. Raises HloError."""
     with _explained(data):

@@ -13,6 +13,7 @@ from hlotool.mlir import (
     artifact_version,
     generic_text,
     is_bytecode,
+    is_unmarked_artifact,
     read_recovering,
     read_stablehlo_artifact,
     read_stablehlo_bytecode,
@@ -118,12 +119,13 @@ def _read_whole(text: str) -> Operation:
 
 def _of_bytecode(data: bytes, is_trusted: bool) -> GivenProgram:
     """Return the program of bytecode; MLIR reads what is not known here."""
-    is_artifact = artifact_version(data) is not None
+    is_unmarked = is_unmarked_artifact(data)
+    is_artifact = is_unmarked or artifact_version(data) is not None
     try:
         program = (read_stablehlo_artifact if is_artifact else read_stablehlo_bytecode)(data).program
         # Plain bytecode has no version: of another one, properties could be taken for others.
         if is_artifact or not any(structural_mistakes(program)):
-            return GivenProgram(program, data, is_verified=is_trusted)
+            return GivenProgram(program, None if is_unmarked else data, is_verified=is_trusted)
         return _by_mlir(data)
     except HloError:
         if not has_mlir():

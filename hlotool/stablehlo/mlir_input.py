@@ -9,7 +9,17 @@ from typing import Any, TypeVar
 
 from hlotool.diagnostics import Diagnostic, HloError
 from hlotool.ir import Source, deeper_calls
-from hlotool.mlir import NO_FILE, DictionaryAttribute, artifact_version, is_bytecode, read_attribute, read_recovering
+from hlotool.mlir import (
+    NO_FILE,
+    DictionaryAttribute,
+    artifact_version,
+    generic_text,
+    is_bytecode,
+    is_unmarked_artifact,
+    read_attribute,
+    read_recovering,
+    read_stablehlo_artifact,
+)
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.context import load_quantisation, make_context
 from hlotool.stablehlo.isolated import HAS_CHILD, bytecode_from_outside
@@ -68,7 +78,9 @@ def _read(source: str | bytes, context: Any, isolate: bool) -> Any:
             from hlotool.stablehlo.artifact import read_artifact
 
             return read_artifact(source, context, isolate=False)
-        if not is_bytecode(source):
+        if is_unmarked_artifact(source):
+            source = generic_text(read_stablehlo_artifact(source).program)
+        elif not is_bytecode(source):
             source = source.decode(errors="replace")
     context = context or make_context()
     if isinstance(source, str):

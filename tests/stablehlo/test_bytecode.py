@@ -9,10 +9,11 @@ from jax.extend.mlir import ir
 from jax.extend.mlir.dialects import stablehlo
 
 import hlotool
+from hlotool.cli import main
 from hlotool.diagnostics import HloError
 from hlotool.mlir import write_stablehlo_artifact
 from hlotool.passes.read import parse
-from hlotool.stablehlo import LiftOptions, bytecode, read_program, to_bytecode, to_stablehlo
+from hlotool.stablehlo import LiftOptions, bytecode, read_program, to_bytecode, to_stablehlo, write_artifact
 from hlotool.stablehlo.bindings import from_bindings
 
 TEXT = "HloModule m\nENTRY e { a = f32[2] parameter(0)  c = f32[2] constant({1, 2})  ROOT b = f32[2] OP(a, c) }"
@@ -109,3 +110,17 @@ def test_what_no_artifact_holds_is_refused_at_its_place(tmp_path: pathlib.Path, 
     assert hlotool.convert(sharded, options=LiftOptions(shardy=False)).bytecode("1.0.0")
     told = capfd.readouterr()
     assert not told.out and not told.err
+
+
+def test_an_artifact_without_a_version_is_read_as_one(tmp_path: pathlib.Path,
+                                                      capsys: pytest.CaptureFixture[str]) -> None:
+    """MLIR's own writer names itself in the header, as in artifacts of JAX's first years."""
+    text = "ENTRY e { x = f32[2,3] parameter(0) ROOT y = f32[3,2] transpose(x), dimensions={1,0} }"
+    marked = write_artifact(to_stablehlo(parse(text)), "1.0.0")
+    assert marked.count(b"StableHLO_v1.0.0\0") == 1
+    bare = marked.replace(b"StableHLO_v1.0.0\0", b"MLIR17.0.0-trunk\0")
+    assert str(hlotool.from_stablehlo(bare)) == str(hlotool.from_stablehlo(marked))
+    file = tmp_path / "bare.mlirbc"
+    file.write_bytes(bare)
+    assert main(["convert", str(file), "--to", "stablehlo"]) == 0
+    assert "stablehlo.transpose" in capsys.readouterr().out
