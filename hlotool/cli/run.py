@@ -145,9 +145,9 @@ def _records(devices: list[list[Any]]) -> list[ResultRecord]:
 def _trace(loaded: Loaded, args: argparse.Namespace) -> None:
     """Write the values of the instructions that --trace names."""
     from hlotool.blame import trace
-    from hlotool.execution import Program, executor_named, fitted, npz_bytes
+    from hlotool.execution import executor_named, fitted, npz_bytes
 
-    program = Program(loaded.module())
+    program = _program(loaded, args)
     rows = [fitted(program, row) for row in _arguments(program, loaded, args)]
     found = trace(program, rows, executor_named(args.executor, args.run_limit), args.trace)
     write_beside(Path(args.output), npz_bytes(found))
@@ -155,10 +155,20 @@ def _trace(loaded: Loaded, args: argparse.Namespace) -> None:
 
 
 def _results(loaded: Loaded, args: argparse.Namespace) -> list[list[Any]]:
-    from hlotool.execution import Program, run_program
+    from hlotool.execution import run_program
 
-    program = Program(loaded.module())
+    program = _program(loaded, args)
     return run_program(program, _arguments(program, loaded, args), args.executor, args.run_limit)
+
+
+def _program(loaded: Loaded, args: argparse.Namespace) -> Program:
+    """The program of a module, for the arguments of --args where its parameters leave sizes open."""
+    from hlotool.execution import Program, closed, open_parameters
+
+    module = loaded.module()
+    if args.argument_files and (parameters := open_parameters(module)):
+        module = closed(module, read_arguments(args.argument_files, parameters))
+    return Program(module)
 
 
 def _arguments(program: Program, loaded: Loaded, args: argparse.Namespace) -> list[list[Any]]:

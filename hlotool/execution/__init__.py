@@ -21,6 +21,7 @@ from hlotool.execution.evaluation import Moment, Observer, Path, Rebinding, Runn
 from hlotool.execution.executor import TIME_LIMIT, Executor, Options, PerDevice, Results, library_versions
 from hlotool.execution.executors import executor_classes, executor_name, executor_named, executor_names, is_ours
 from hlotool.execution.manual_regions import NotSplit, border_of, is_border
+from hlotool.execution.open_sizes import closed, open_parameters
 from hlotool.execution.program import Program, fitted, flat, located, nested, require_one_signature
 from hlotool.execution.run_limits import OutOfTime, arguments_problem, run_limit
 from hlotool.execution.running import execute, read_module, run_program
@@ -60,6 +61,7 @@ __all__ = [
     "ask_each",
     "border_of",
     "bytes_of",
+    "closed",
     "describe_executor",
     "evaluate_program",
     "execute",
@@ -80,6 +82,7 @@ __all__ = [
     "nested",
     "npz_bytes",
     "numbered",
+    "open_parameters",
     "program_of_text",
     "read_array_file",
     "read_module",

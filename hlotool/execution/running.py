@@ -7,6 +7,7 @@ from typing import Any
 
 from hlotool.execution.executor import TIME_LIMIT, Options, PerDevice
 from hlotool.execution.executors import executor_named
+from hlotool.execution.open_sizes import closed
 from hlotool.execution.program import Program, fitted
 from hlotool.ir import HloModule
 from hlotool.ir.arrays import Array
@@ -24,9 +25,10 @@ def execute(module: HloModule | str, arguments: Sequence[Array], executor: str =
     """Run a module (or HLO text, or a StableHLO module) on flat arguments; the leaves of its result in order.
 
     A module of several replicas or partitions gets the same arguments on each and gives the results of the first;
-    `run_program` speaks of each. Raises HloError for a module that cannot be run, or that fails.
+    `run_program` speaks of each. Arguments fix the sizes that parameters leave open. Raises HloError for a module that
+    cannot be run, or that fails.
     """
-    program = Program(read_module(module))
+    program = Program(closed(read_module(module), arguments))
     return run_program(program, [arguments] * program.devices, executor, options=options)[0]
 
 
