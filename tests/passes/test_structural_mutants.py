@@ -203,6 +203,7 @@ def test_xlas_compiler_and_lint_agree_about_mutants_of_the_corpus() -> None:
              and "HloModule" in (text := file.read_text("utf-8"))]
     count, seed = int(os.environ.get("HLOTOOL_MUTANTS", "2000")), int(os.environ.get("HLOTOOL_SEED", "1"))
     met, open_ones = _compared(texts, count, seed, PLUGIN)
+    print(f"{count} mutants of seed {seed}:", dict(met))  # pytest -rP shows it
     assert not open_ones, f"{dict(met)}\n\n" + "\n\n".join(open_ones)
 
 
