@@ -130,7 +130,7 @@ class ProofLog:
         for words in (line.split(" ") for line in joins):
             if words[0] == "move":
                 node = self.form.nodes[self.names.number(words[2])]
-                made = moves[words[1]].apply(self.form, node)
+                made = moves[words[1]].made(self.form, node)
             elif words[0] == "taken":
                 node = self.form.nodes[self.names.number(words[1])]
                 made = node.with_operands(*map(self.names.number, words[3:]))

@@ -140,7 +140,7 @@ class _Checker:
         if name in self._open:
             raise _RefusedError(f"the steps of {name} go round in a circle")
         self._open.add(name)
-        made = rule.apply(self.form, node)
+        made = rule.made(self.form, node)
         found = made if made is None or isinstance(made, int) else self.number(made)
         self._open.discard(name)
         if found is None or self.names.of(found) != target:
@@ -179,7 +179,7 @@ class _Checker:
     def _move(self, rule: str, one: str, other: str) -> tuple[int, int]:
         number, move = self.names.number(one), self._moves[rule]
         node = self.form.nodes[number]
-        made = move.apply(self.form, node) if node.opcode in move.opcodes and not self.form.is_directed(node) else None
+        made = move.made(self.form, node) if node.opcode in move.opcodes and not self.form.is_directed(node) else None
         found = made if made is None or isinstance(made, int) else self.number(made)
         if found is None or self.names.of(found) != other:
             raise _RefusedError(f"the rule {rule} does not make {other} of {one}")

@@ -164,7 +164,7 @@ class EqualityGraph:
     def _moved(self, number: int) -> None:
         node = self.form.nodes[number]
         for move in () if self.form.is_directed(node) else self._by_opcode.get(node.opcode, ()):
-            made = move.apply(self.form, node)
+            made = move.made(self.form, node)
             if made is None:
                 continue
             target = made if isinstance(made, int) else self.form.number(made)

@@ -246,7 +246,7 @@ class _Prover:
     def _decided_by(self, one: int, other: int) -> str:
         """Return the solver that says that two values are equal, else ""."""
         nodes = [self.form.nodes[n] for n in (one, other)]
-        if nodes[0].shapes != nodes[1].shapes:
+        if nodes[0].shapes != nodes[1].shapes or self.form.shape(one) is None:
             return ""
         for is_worth_it, ask in ((any(is_elementwise(n) or is_recast(self.form, n) for n in nodes), self._by_elements),
                                  (is_moved(self.form, one) or is_moved(self.form, other), self._by_index_maps)):
@@ -270,8 +270,6 @@ class _Prover:
 
     def _by_index_maps(self, one: int, other: int) -> str:
         """Return `index maps and z3` if they say that two values have the same elements, wherever these come from."""
-        if any(self.form.shape(n) is None for n in (one, other)):
-            return ""
         values = MovedValues(self.form, self.graph.root)
         arrays = values.array(one), values.array(other)
         query = IndexQuery(NumberDomain.ANY, (), tuple(values.wholes), effort=1, left=_MOST_QUESTIONS)

@@ -467,7 +467,7 @@ def convolution_in_order(form: Numbering, node: Node) -> int | None:
     """Convolve with batch and features before the windows' dimensions."""
     labels = node.given("dim_labels")
     shapes = [form.shape(n) for n in node.operands]
-    if not isinstance(labels, ConvolutionDimensions) or any(s is None for s in shapes) or (
+    if not isinstance(labels, ConvolutionDimensions) or len(shapes) != 2 or any(s is None for s in shapes) or (
             "?" in labels.lhs + labels.rhs + labels.output):
         return None
     digits = "".join(map(str, range(labels.spatial_rank)))

@@ -130,6 +130,13 @@ class NumberingRule:
     #: True if a float that is NaN stays the same NaN, with its sign and payload
     keeps_nans: bool = True
 
+    def made(self, form: Numbering, node: Node) -> Node | int | None:
+        """Return the expression, or its number, that takes the place of one; None: the rule does not apply.
+
+        It does not to arrays of a size that a run decides: each operand may be the one that passes it on.
+        """
+        return self.apply(form, node) if all(s.is_static for s in node.shapes if s.is_array) else None
+
 
 @dataclass(slots=True)
 class _Frame:
@@ -215,7 +222,7 @@ class Numbering:
         number: int | None = None
         while number is None:
             step = next(((each, found) for each in self._by_opcode.get(made.opcode, ())
-                         if (found := each.apply(self, made)) is not None), None)
+                         if (found := each.made(self, made)) is not None), None)
             if step is None:
                 break
             steps.append((step[0], made))

@@ -98,6 +98,8 @@ def test_a_model_is_itself_and_not_another_one(name):
 #: parameters of the pairs below
 VECTORS = "x = f32[4] parameter(0)\ny = f32[4] parameter(1)\nn = s32[4] parameter(2)\n"
 ZERO = "z.s = f32[] constant(-0)\nz = f32[4] broadcast(z.s), dimensions={}\n"
+#: an array of a size that is an argument
+SIZED = "k = s32[] parameter(3)\ns = f32[<=4] set-dimension-size(x, k), dimensions={0}\n"
 #: one NaN for all
 CANONICAL = ("k = f32[] constant(nan)\nc = f32[4] broadcast(k), dimensions={}\n"
              "u = pred[4] compare(x, x), direction=NE\ns = f32[4] select(u, c, x)\n")
@@ -126,6 +128,16 @@ UNEQUAL = {
         CANONICAL + "a = f32[4] maximum(s, x)\np = pred[4] compare(a, y), direction=LT, type=TOTALORDER\n"
         "q = pred[4] compare(y, y), direction=LT\nROOT r = pred[4] or(p, q)",
         "a = f32[4] maximum(x, x)\np = pred[4] compare(a, y), direction=LT, type=TOTALORDER\nROOT r = pred[4] copy(p)"),
+    "the size of a difference with itself": (
+        SIZED + "d = f32[<=4] subtract(s, s)\nd0 = s32[<=4] convert(d)\ne = s32[<=4] xor(d0, d0)\n"
+        "ROOT r = s32[] get-dimension-size(e), dimensions={0}",
+        SIZED + "z0 = s32[] constant(0)\nz = s32[<=4] broadcast(z0), dimensions={}\n"
+        "ROOT r = s32[] get-dimension-size(z), dimensions={0}"),
+    "the size of a product with zero": (
+        SIZED + "i = s32[<=4] convert(s)\nz0 = s32[] constant(0)\nz = s32[<=4] broadcast(z0), dimensions={}\n"
+        "p = s32[<=4] multiply(i, z)\nROOT r = s32[] get-dimension-size(p), dimensions={0}",
+        SIZED + "z0 = s32[] constant(0)\nz = s32[<=4] broadcast(z0), dimensions={}\n"
+        "ROOT r = s32[] get-dimension-size(z), dimensions={0}"),
     "constants that are left out": (
         "c = f32[4] constant({...})\nROOT r = f32[4] add(x, c)",
         "c = f32[4] constant({...})\nROOT r = f32[4] add(c, x)"),
@@ -174,6 +186,14 @@ def test_bits_are_proved_where_no_rule_changes_nans():
     module = hlotool.parse(f"HloModule m\n\nENTRY e {{\n{VECTORS}a = f32[4] add(y, x)\n"
                            "ROOT r = s32[4] bitcast-convert(a)\n}\n")
     assert prove(module, module).status is ProofStatus.PROVED
+
+
+def test_convolutions_of_other_numbers_of_operands_are_read():
+    lines = ("x = f32[1,8] parameter(0)\nk = f32[2,1] parameter(1)\ni = u16[2,1] parameter(2)\nROOT r = f32[1,1] "
+             "convolution(x, k, i), dim_labels=bf_io->bf, "
+             "sparsity_config={rhs={sparsity=2x4 dimension=0 stride=%s idx=2}}")
+    modules = [hlotool.parse(f"HloModule m\n\nENTRY e {{\n{lines % stride}\n}}\n") for stride in (1, 2)]
+    assert prove(*modules).status is ProofStatus.UNKNOWN
 
 
 def test_operands_of_other_types_are_not_asked_about():
