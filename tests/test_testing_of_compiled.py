@@ -206,3 +206,39 @@ def test_the_fixture(hlo_collectives) -> None:
     hlo_collectives(LOOP, {"all-reduce": 1, "all-gather": 1, "collective-permute": 1})
     with pytest.raises(AssertionError, match="instead of"):
         hlo_collectives(lambda x: x + 1, {"all-reduce": 1}, jnp.ones(3))
+
+
+@pytest.mark.parametrize("assertion", [
+    lambda: assert_no(LOOP, "all-gahter"), lambda: assert_collectives(LOOP, {"all-gahter": 0}),
+    lambda: assert_fused(LOOP, "all-gahter")])
+def test_a_misspelt_opcode_is_refused(assertion) -> None:
+    with pytest.raises(ValueError, match="all-gahter is no opcode of HLO; did you mean all-gather"):
+        assertion()
+
+
+def test_collectives_are_counted_by_opcodes_of_collectives() -> None:
+    with pytest.raises(ValueError, match="add is no collective"):
+        assert_collectives(LOOP, {"add": 0})
+
+
+@pytest.mark.parametrize("sharding", ['#sdy.sharding<@mesh, [{}, {\\"x\\"}]>',
+                                      '#sdy.sharding<@mesh, [{\\"x\\", ?}, {}]>'])
+def test_what_shardy_has_not_partitioned_yet_has_no_collectives_to_count(sharding: str) -> None:
+    text = f"""HloModule m, num_partitions=2, frontend_attributes={{xla.sdy.meshes="{{mesh = #sdy.mesh<[\\"x\\"=2]>}}"}}
+ENTRY e {{
+  a = f32[4,8] parameter(0), frontend_attributes={{xla.sdy.sharding="{sharding}"}}
+  ROOT y = f32[4,4] dot(a, a), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}
+}}"""
+    for asked in (lambda: collectives(text), lambda: assert_no(text, "all-gather")):
+        with pytest.raises(HloError) as caught:
+            asked()
+        assert [d.code for d in caught.value.diagnostics] == ["T107"]
+
+
+def test_what_shardy_replicates_has_no_collective() -> None:
+    text = """HloModule m, num_partitions=2, frontend_attributes={xla.sdy.meshes="{mesh = #sdy.mesh<[\\"x\\"=2]>}"}
+ENTRY e {
+  a = f32[4] parameter(0), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, [{}], replicated={\\"x\\"}>"}
+  ROOT y = f32[4] negate(a)
+}"""
+    assert collectives(text) == []

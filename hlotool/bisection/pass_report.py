@@ -10,7 +10,7 @@ from typing import Annotated, TypedDict
 
 from hlotool.bisection.pass_verdicts import ChainVerdict, Difference, PassVerdict, Verdict
 from hlotool.blame import PlaceRecord
-from hlotool.diagnostics import in_words, visible
+from hlotool.diagnostics import visible
 from hlotool.diagnostics.records import DiagnosticRecord, diagnostic_records
 
 _WIDTH = 80
@@ -94,7 +94,7 @@ def sentence(verdict: PassVerdict) -> str:
     if verdict.up_to:
         where = f" {verdict.blame}" if verdict.fold is not None and verdict.blame is not None else ""
         rule = f" by the rule {verdict.rule.split(': ')[0]}" if verdict.fold is not None and verdict.rule else ""
-        return f"agrees up to {in_words(verdict.up_to, 'and')}{where}{rule}, on {sets}"
+        return f"agrees ({', '.join(verdict.up_to)}{where}{rule}), on {sets}"
     return f"agrees bit for bit, on {sets}"
 
 

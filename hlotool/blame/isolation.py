@@ -55,6 +55,9 @@ class Isolation:
         differs = self.comparison is not None and bool(self.comparison.findings)
         return differs and self.wrong is None and self.parting is None and self.parts is None
 
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.diagnostics)) or f"nothing is found on {self.inputs} arguments"
+
     @property
     def place(self) -> InstructionPlace | None:
         """The guilty instruction with the calls that lead to it; None where none is named."""

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from hlotool.corpus import QUERY, ask, merged, parse_query, statements
+    from hlotool.corpus import QUERY, ask, merged, parse_query, statements, unknown_opcode
     from hlotool.ir import Source
 
     limit: int = args.limit
@@ -75,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
     for found in answer.found:
         print("\n".join(_lines(found, max(40, width))))
     print(_summary(answer))
+    if not answer.count and (said := unknown_opcode(query)):
+        complain(f"{args.prog}: {said}")
     _tell_what_lacks(answer)
     return code
 

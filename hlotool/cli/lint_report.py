@@ -35,6 +35,8 @@ class LintOutcome:
     found: Sequence[Diagnostic] = ()
     skipped: Counter[str] = field(default_factory=Counter)
     suppressed: int = 0
+    #: findings that are told by others of their kind, or about one statement
+    joined: int = 0
     #: findings of the baseline that were met, and that were not
     accepted: int = 0
     gone: int = 0
@@ -136,6 +138,8 @@ def _passes(modules: Sequence[Introduced]) -> Iterator[str]:
 def _summary(outcome: LintOutcome) -> str:
     """"2 errors in 3 files", and what is not counted in that."""
     rest = []
+    if outcome.joined:
+        rest.append(f"{outcome.joined} more of these kinds (--each lists them)")
     if outcome.suppressed:
         rest.append(f"{outcome.suppressed} suppressed")
     if outcome.accepted or outcome.gone:

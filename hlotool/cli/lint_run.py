@@ -44,7 +44,9 @@ def lint_paths(args: argparse.Namespace, settings: Settings) -> int:
     if not (args.each or args.statistics or args.by_pass or settings.max_per_rule == 0):
         from hlotool.linting import aggregated
 
+        number = len(found)
         found = aggregated(found, outcome.sources)
+        outcome.joined = number - len(found)
     outcome.found = [d for d in found if not (args.quiet and d.severity is Severity.INFO)]
     print_outcome(outcome, args)
     if is_interrupted:

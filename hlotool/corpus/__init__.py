@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hlotool.corpus.corpus_tasks import TASKS, Task
     from hlotool.corpus.engines import ENGINES, default_processes
     from hlotool.corpus.index_search import Answer, FindReport, FoundInstruction, IndexSql, ask, merged, statements
-    from hlotool.corpus.query_parts import NUMBER_FIELDS, QUERY, TEXT_FIELDS, Query, parse_query
+    from hlotool.corpus.query_parts import NUMBER_FIELDS, QUERY, TEXT_FIELDS, Query, parse_query, unknown_opcode
     from hlotool.corpus.query_sql import Statement
     from hlotool.corpus.result_folder import holds_results
     from hlotool.corpus.result_tables import (
@@ -38,6 +38,7 @@ __all__ = [
     "TEXT_FIELDS", "VERDICTS", "Answer", "Column", "CorpusReport", "FindReport", "FoundInstruction", "IndexSql",
     "Query", "RunReport", "Statement", "Table", "Task", "ask", "bounded", "default_processes", "holds_results",
     "merged", "parse_query", "plain", "run_corpus", "statements",
+    "unknown_opcode",
 ]
 
 __getattr__ = lazily(__name__, {
@@ -45,7 +46,7 @@ __getattr__ = lazily(__name__, {
     "corpus_tasks": ("TASKS", "Task"),
     "engines": ("ENGINES", "default_processes"),
     "index_search": ("Answer", "FindReport", "FoundInstruction", "IndexSql", "ask", "merged", "statements"),
-    "query_parts": ("NUMBER_FIELDS", "QUERY", "TEXT_FIELDS", "Query", "parse_query"),
+    "query_parts": ("NUMBER_FIELDS", "QUERY", "TEXT_FIELDS", "Query", "parse_query", "unknown_opcode"),
     "query_sql": ("Statement",),
     "result_folder": ("holds_results",),
     "result_tables": ("CAMPAIGNS", "COSTS", "INPUTS", "JOURNEYS", "SIGHTINGS", "STATUSES", "VERDICTS", "Column",

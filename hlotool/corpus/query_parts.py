@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 
 from hlotool.corpus.codes import BAD_QUERY
 from hlotool.corpus.result_tables import plain
-from hlotool.diagnostics import HloError, at
+from hlotool.diagnostics import HloError, at, did_you_mean
 from hlotool.ir import Source
+from hlotool.ops import OPS
 from hlotool.process import bytes_in
 from hlotool.text import PhraseError, parse_phrase
 
@@ -128,6 +129,14 @@ class Query:
 
     opcode: Text
     condition: Condition | None = None
+
+
+def unknown_opcode(query: Query) -> str:
+    """Return a sentence if HLO has no opcode of the name that a query asks for; "" if it has, or for a pattern."""
+    word = query.opcode.text
+    if query.opcode.is_pattern or word in OPS:
+        return ""
+    return "; ".join(filter(None, (f"{word} is no opcode of HLO", did_you_mean(word, OPS))))
 
 
 def parse_query(text: str) -> Query:

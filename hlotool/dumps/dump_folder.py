@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from hlotool.diagnostics import Diagnostic, HloError, Severity
+from hlotool.diagnostics import Diagnostic, HloError, Severity, first_few
 from hlotool.dumps.codes import NO_CHAIN, NOT_A_DUMP
 from hlotool.dumps.dump_names import DumpName, dump_name, other_kind, without_suffix
 from hlotool.ir import HloModule, Source, deferred, with_line_feeds
@@ -168,9 +168,14 @@ def read_folder(path: str | Path, wanted: Callable[[str], bool] | None = None) -
         files_of(path)
         bytes_of(root)
     found = DumpFolder(str(path), [])
-    asked = [c for c in chains_of(_dumps(root, found)) if wanted is None or wanted(c.name)]
+    every = chains_of(_dumps(root, found))
+    asked = [c for c in every if wanted is None or wanted(c.name)]
     found.chains = [c for c in asked if len(c.dumps) > 1]
     found.alone = len(asked) - len(found.chains)
+    if every and not asked:
+        names = sorted({c.name for c in every})
+        raise HloError([Diagnostic(NO_CHAIN, f"{path} holds no dumps of a module of the name that is asked for",
+                                   filename=str(path), help=f"it holds those of {first_few(names, 8)}")])
     if not found.chains:
         raise HloError([Diagnostic(
             NO_CHAIN, f"{path} holds no two dumps of one module", filename=str(path),

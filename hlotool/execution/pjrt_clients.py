@@ -35,6 +35,8 @@ _OPTION = re.compile(r"([A-Za-z_]\w*)=(.*)", re.S)
 _OF_COMPILER = "xla_"
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
 _REAL = re.compile(r"[+-]?(?:\d+\.\d*|\.?\d+)(?:[eE][+-]?\d+)?")
+#: JAX's words for a platform that no installed plugin has
+_NO_PLATFORM = re.compile("is not in the list of known backends|Unknown backend")
 #: values that name no file
 _PLAIN = re.compile(r"(?i:true|false)|[+-]?\d[\d.eE+-]*")
 
@@ -109,8 +111,10 @@ def client(name: ClientName) -> Any:
         raise
     except Exception as error:  # plugins and JAX fail in any way here
         said = re.sub(r"\s+", " ", str(error)).replace(f"Unable to initialize backend '{_PLUGIN}': ", "")[:600]
-        raise Refusal("absent", said or "JAX finds no such platform here; a package of a plugin brings it, for "
-                                        "example jax[cuda13] for cuda") from error
+        if not said or _NO_PLATFORM.search(said):
+            said = (f"no plugin of JAX for the platform {name.place} is installed here; a package brings it, for "
+                    "example jax[cuda13] for cuda")
+        raise Refusal("absent", said) from error
 
 
 def _configuration(name: ClientName) -> Mapping[str, Any]:

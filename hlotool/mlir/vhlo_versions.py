@@ -6,6 +6,7 @@ those of the types and attributes in it, and constraints that a version gave up 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,8 @@ from hlotool.mlir.vhlo_upgrade import is_default
 
 #: findings about one program
 _MOST = 20
+#: what a location has: a name in front, and the first line of a file
+_NAME, _LINE = re.compile(r'"((?:[^"\\]|\\.)+)"(?!:\d)'), re.compile(r'"((?:[^"\\]|\\.)+)":(\d+(?::\d+)?)')
 #: dialects that may stand beside VHLO in an artifact
 _BESIDE = ("sdy",)
 
@@ -264,9 +267,11 @@ def _unfit(operation: Operation, error: UnfitError, place: Source | str) -> Diag
 
 
 def place_text(operation: Operation) -> str:
-    """Return where an operation comes from, as its location says; "" where it does not."""
-    text = value_text(operation.location).removeprefix("loc(").removesuffix(")")
-    return "" if text == "unknown" else text
+    """Return the name and the line that an operation's location begins with; "" if it has neither."""
+    text = value_text(operation.location)
+    name, line = _NAME.match(text.removeprefix("loc(")), _LINE.search(text)
+    said = [*([name[1]] if name is not None else []), *([f"{line[1]}:{line[2]}"] if line is not None else [])]
+    return " at ".join(said)
 
 
 def _finding(operation: Operation, message: str, place: Source | str, help: str = "") -> Diagnostic:

@@ -188,4 +188,5 @@ def read_artifact(data: bytes, context: Any = None, *, isolate: bool = True) -> 
             return ir.Module.parse(bytecode_from_outside(data), context)
         return stablehlo.deserialize_portable_artifact(context, data)
     except (ValueError, RuntimeError, ir.MLIRError) as error:
-        raise HloError([Diagnostic(codes.UNREADABLE, f"the portable artifact cannot be read: {error}")]) from None
+        raise HloError([Diagnostic(codes.UNREADABLE, f"the portable artifact cannot be read, it may be "
+                                   f"truncated or damaged: {error}")]) from None

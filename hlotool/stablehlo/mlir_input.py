@@ -35,6 +35,8 @@ MOST_NESTED = 5000
 #: regions in a text from which on they may be nested so deeply that MLIR's parser needs such a stack
 _MANY_REGIONS = 1000
 _ONE_AT_A_TIME = threading.Lock()
+#: MLIR's words for bytecode that ends too early
+_SHORT_BYTECODE = re.compile(r"attempting to (?:parse|skip) (\d+) bytes? when only (\d+) remain")
 #: dialects with forms of their own that our reader of text does not know
 _UNKNOWN_HERE = re.compile(r"\b(?:mhlo|vhlo|check|arith|tensor|shape|memref|linalg|scf)\.")
 
@@ -118,6 +120,13 @@ def _refuse_empty_groups(source: str) -> None:
         raise HloError(found)
 
 
+def _in_plain_words(message: str) -> str:
+    """Return MLIR's message about bytecode that ends too early in our words, any other as it is."""
+    short = _SHORT_BYTECODE.fullmatch(message)
+    return (f"the bytecode ends too early: {short[1]} bytes should follow where {short[2]} are left; the file is "
+            "truncated or damaged") if short else message
+
+
 def _parsed(source: str | bytes, context: Any) -> Any:
     from jax.extend.mlir import ir
 
@@ -127,7 +136,7 @@ def _parsed(source: str | bytes, context: Any) -> Any:
     try:
         return ir.Module.parse(source, context)
     except ir.MLIRError as error:
-        found = [Diagnostic(codes.UNREADABLE, d.message, line=at[0], column=at[1], end_line=at[0],
+        found = [Diagnostic(codes.UNREADABLE, _in_plain_words(d.message), line=at[0], column=at[1], end_line=at[0],
                             end_column=at[1] + 1)
                  for d in error.error_diagnostics for at in [_line_and_column(d.location)]]
         # Some bytecode is refused without a word.

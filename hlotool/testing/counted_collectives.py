@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError, define, format_bytes
+from hlotool.diagnostics import Diagnostic, HloError, define, did_you_mean, format_bytes
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Shape
+from hlotool.ops import OPS
 from hlotool.passes.cost import (
     UNPARTITIONED,
     Transfer,
@@ -92,12 +93,13 @@ def collectives(program: Any, *arguments: Any) -> list[Collective]:
 def assert_collectives(program: Any, expected: Mapping[str, int], *arguments: Any) -> None:
     """Raise AssertionError unless a program has so many collectives of each kind, and none of others.
 
-    `expected` is by opcode ("all-gather"); see `collectives` for the parameters and what else is raised.
+    `expected` is by opcode ("all-gather"); see `collectives` for the parameters and what else is raised. Raises
+    ValueError for an opcode that is no collective's.
     """
     __tracebackhide__ = True
+    wanted = {opcode_named(kind, is_collective): number for kind, number in expected.items()}
     found = collectives(program, *arguments)
     counts = Counter(c.kind for c in found)
-    wanted = {_opcode(kind): number for kind, number in expected.items()}
     said = [f"{counts[kind]} {kind} instead of {wanted.get(kind, 0)}"
             for kind in sorted({*counts, *wanted}) if counts[kind] != wanted.get(kind, 0)]
     if said:
@@ -111,10 +113,10 @@ def assert_no(program: Any, kind: str, *arguments: Any, larger_than: int | str =
     `larger_than` leaves out those with results of at most so many bytes: a number, or "64MB" (millions) or "64MiB".
     What has an open size (`?`) may be larger, and counts.
     With `arguments`, `program` is a function of JAX, which is compiled for them. Raises HloError as `collectives` does
-    and ValueError for a size that is none.
+    and ValueError for a size that is none, or an opcode that HLO does not have: none would be found in any program.
     """
     __tracebackhide__ = True
-    most, opcode = size_of(larger_than), _opcode(kind)
+    most, opcode = size_of(larger_than), opcode_named(kind)
     module = read_compiled(program, arguments)
     results = _results(module)
     found = [i for i in module.instructions() if i.opcode.removesuffix("-start") == opcode and (
@@ -166,8 +168,18 @@ def listed(lines: Iterable[Any]) -> list[str]:
     return texts[:SHOWN] + more
 
 
-def _opcode(kind: str) -> str:
-    return kind.replace("_", "-").removesuffix("-start")
+def opcode_named(word: str, is_wanted: Callable[[str], bool] = lambda _: True) -> str:
+    """Return the opcode that a word is, without -start; all_gather is one, too. Raises ValueError if it is none.
+
+    >>> opcode_named("all_gather_start")
+    'all-gather'
+    """
+    opcode = word.replace("_", "-").removesuffix("-start")
+    known = [name for name in OPS if is_wanted(name)]
+    if opcode not in known:
+        kind = "no opcode of HLO" if opcode not in OPS else "no collective"
+        raise ValueError("; ".join(filter(None, (f"{word} is {kind}", did_you_mean(opcode, known)))))
+    return opcode
 
 
 def _results(module: HloModule) -> dict[HloInstruction, Shape]:

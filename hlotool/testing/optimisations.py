@@ -8,7 +8,7 @@ from typing import Any
 from hlotool.ir import HloComputation, HloInstruction, HloModule, reachable
 from hlotool.ops import flow_of, is_a, source_of
 from hlotool.stablehlo import read
-from hlotool.testing.counted_collectives import described, listed
+from hlotool.testing.counted_collectives import described, listed, opcode_named
 
 #: narrow floats that are computed as f32 by mistake
 _NARROW = ("bf16", "f16")
@@ -18,11 +18,12 @@ def assert_fused(program: Any, opcode: str, *opcodes: str, together: bool = Fals
     """Raise AssertionError unless all instructions of these opcodes stand in fusions.
 
     With `together`, unless one fusion holds all of the opcodes. A program that has none of an opcode fails as well:
-    there is nothing to be said of it. Raises HloError for what cannot be read.
+    there is nothing to be said of it. Raises HloError for what cannot be read, and ValueError for an opcode that HLO
+    does not have.
     """
     __tracebackhide__ = True
+    wanted = [opcode_named(o) for o in (opcode, *opcodes)]
     module = read(program)
-    wanted = [o.replace("_", "-") for o in (opcode, *opcodes)]
     missing = [o for o in wanted if not module.find_all(o)]
     if missing:
         raise AssertionError(f"the program has no {' and no '.join(missing)}, fused or not")
@@ -67,11 +68,12 @@ def assert_no_f32_in_bf16(program: Any, *, allowed: Collection[str] = ()) -> Non
     That is an elementwise operation, dot or convolution with results of f32 whose float operands are all narrow numbers
     converted to f32, or constants. Reductions are meant to add up in a wider type and do not count, nor do the opcodes
     `allowed`. Compilers for processors without narrow arithmetic convert by themselves: ask this of programs before
-    optimisation, or compiled for a GPU or TPU. Raises HloError for what cannot be read.
+    optimisation, or compiled for a GPU or TPU. Raises HloError for what cannot be read, and ValueError for an
+    opcode that HLO does not have.
     """
     __tracebackhide__ = True
     module = read(program)
-    left_out = {opcode.replace("_", "-") for opcode in allowed}
+    left_out = {opcode_named(opcode) for opcode in allowed}
     found = [i for i in module.instructions() if i.opcode not in left_out and _is_widened(i)]
     if found:
         raise AssertionError("\n".join([f"{len(found)} operations compute in f32 what the program has in a narrower "

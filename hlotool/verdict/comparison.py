@@ -173,6 +173,12 @@ def _set_limits(one: Program, other: Program) -> tuple[int, int]:
     return (_SETS_OF_SMALL, _SETS_OF_SMALL) if is_small else (_LEAST_SETS, _MOST_SETS)
 
 
+def _both(executors: Sequence[str]) -> tuple[str, str]:
+    """Return the first and the last executor; one alone is compared with the reference."""
+    alone = "reference" if executors[0] != "reference" else executors[0]
+    return executors[0], executors[-1] if len(executors) > 1 else alone
+
+
 def _is_same(one: HloModule, other: HloModule) -> bool:
     """Return True if two modules differ in nothing but names and metadata: on an executor they are one program."""
     try:
@@ -210,7 +216,7 @@ class _Work:
         # The parts of a partitioned program are run on the reference only, which has any number of devices.
         names = self.executors = self.executors if self.partition is None else ("reference",)
         left, right = _module_names(self.one, self.other) if self.is_pair else (
-            f"{self.one.module.name} on {name}" for name in (names[0], names[-1]))
+            f"{self.one.module.name} on {name}" for name in _both(names))
         self.found = Comparison(left, right, names)
         self.coverage, self.coverage_of_other = Coverage(), Coverage()
         self.least_sets, self.most_sets = _set_limits(self.one, self.other)

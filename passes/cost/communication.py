@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hlotool.ir import KINDS, HloInstruction, HloModule, Mesh, ReplicaGroups, Sharding, UnlistedDevicesError
+from hlotool.ir import (
+    KINDS,
+    FrontendAttributes,
+    HloInstruction,
+    HloModule,
+    Mesh,
+    ReplicaGroups,
+    Sharding,
+    UnlistedDevicesError,
+)
 from hlotool.ops import FREE, device_group_sizes, device_groups, device_pairs
 from hlotool.passes.cost.group_axes import axes_of_groups, axes_of_pairs, meshes_of
 from hlotool.passes.cost.module_costs import GROUPINGS, CostRow, ModuleCost, name_of_row
@@ -15,6 +25,8 @@ from hlotool.text import print_value
 
 #: devices of one group at most, whose numbers are looked at
 _MOST_DEVICES = 1 << 16
+#: in Shardy's text: an axis's name in the list of dimensions
+_AXIS_OF_A_DIMENSION = re.compile(r'\[[^\]]*"')
 #: of a module with sharded values and no collective
 UNPARTITIONED = ("values have shardings and no collective carries them out: what devices send each other is decided "
                  "when the program is partitioned, and until then the figures are those of whole arrays")
@@ -73,9 +85,17 @@ def has_to_be_partitioned(cost: ModuleCost) -> bool:
     if module.device_counts[1] < 2 or any(
             is_collective(row.instruction.opcode) for row in cost.rows):
         return False
-    shardings = (i.attributes.get("sharding") for i in module.instructions())
-    return any(s.kind in ("tiled", "named") for sharding in shardings if isinstance(sharding, Sharding)
-               for s in sharding.elements or (sharding,)) and not module.attributes.get("is_scheduled")
+    return not module.attributes.get("is_scheduled") and any(_is_split(i) for i in module.instructions())
+
+
+def _is_split(instruction: HloInstruction) -> bool:
+    """Return True if a value is sharded over devices, by XLA's sharding or by Shardy's, which JAX's programs have."""
+    sharding, frontend = (instruction.attributes.get(name) for name in ("sharding", "frontend_attributes"))
+    if isinstance(sharding, Sharding) and any(s.kind in ("tiled", "named") for s in sharding.elements or (sharding,)):
+        return True
+    return isinstance(frontend, FrontendAttributes) and any(
+        _AXIS_OF_A_DIMENSION.search(frontend.get(f"xla.sdy.{name}") or "") for name in (
+            "sharding", "in_shardings", "out_shardings"))
 
 
 def sent_by(module: HloModule, found: Iterable[Transfer], grouping: str) -> dict[str, tuple[int, int]]:

@@ -360,3 +360,8 @@ def test_an_instruction_stands_on_where_name_opcode_and_operands_do() -> None:
     for other in (text.replace("a = f32[] sine", "a = f32[] cosine"), text.replace("a =", "b =").replace("(a)", "(b)"),
                   text.replace("sine(x)", "sine(y)").replace("  a", "  y = f32[] copy(x)\n  a")):
         assert not _stands_on(a, hlotool.parse(other))
+
+
+def test_a_name_that_no_module_has_is_answered_with_those_there_are(capsys):
+    assert main(["bisect", "samples/dumps/scaled_softmax", "--module", "jit_none"]) == 2
+    assert "it holds those of jit_scaled_softmax" in capsys.readouterr().err

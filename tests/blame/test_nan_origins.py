@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+import hlotool
 from hlotool import parse
 from hlotool.blame import find_nonfinite, nonfinite_diagnostics, record
 from hlotool.cli import main
@@ -277,3 +278,10 @@ def test_a_library_that_found_nothing_is_named_and_quoted() -> None:
     # The same constant, chosen by something else, is a constant.
     other = CHOLESKY.replace("compare(status, zero), direction=EQ", "compare(zero, zero), direction=NE")
     assert find_nonfinite(Program(parse(other)), [[matrix]]).guilty[0].place.instruction.name == "none"
+
+
+def test_a_finding_is_printed_as_sentences() -> None:
+    text = "HloModule m\nENTRY e { x = f32[1] parameter(0)  ROOT r = f32[1] log(x) }"
+    assert "r makes NaN: log of -1.0 is nan" in str(hlotool.isolate(text, arguments=[np.float32([-1])], executors=()))
+    clean = hlotool.isolate(text, arguments=[np.float32([1])], executors=())
+    assert str(clean) == "nothing is found on given arguments"

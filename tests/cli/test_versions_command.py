@@ -36,10 +36,10 @@ def test_features_are_listed_with_their_versions(files, capsys) -> None:
     assert capsys.readouterr().out.splitlines() == [
         "a.mlir: needs StableHLO 1.7.0",
         "  1.7.0   type f8E3M4 (1 operation)",
-        '  1.4.0   operation tan (2 operations: "model.py":3:4)',
+        "  1.4.0   operation tan (2 operations: model.py:3:4)",
         "new.mlirbc: needs StableHLO 1.7.0, written for 1.9.0",
         "  1.7.0   type f8E3M4 (1 operation)",
-        '  1.4.0   operation tan (2 operations: "model.py":3:4)',
+        "  1.4.0   operation tan (2 operations: model.py:3:4)",
         "plain.mlir: needs StableHLO 0.9.0",
     ]
 
@@ -70,3 +70,11 @@ def test_what_cannot_be_read_is_reported(files, capsys) -> None:
     assert "R180" in said.err and "plain.mlir: needs" in said.out
     assert main(["versions", "a.mlir", "--target", "new"]) == 2
     assert "is no version" in capsys.readouterr().err
+
+
+def test_operations_are_named_and_located_in_few_words(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.mlir").write_text(TEXT.replace('loc("model.py":3:4)', """\
+loc("tan.1"(fused<"{op_name=\\22jit(f)\\22}">["jit(f)/tan"(callsite("f"("model.py":3:4) at "g"("model.py":9:1)))]))"""))
+    assert main(["versions", "a.mlir"]) == 0
+    assert "  1.4.0   operation tan (2 operations: tan.1 at model.py:3:4)" in capsys.readouterr().out.splitlines()

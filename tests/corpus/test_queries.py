@@ -263,3 +263,11 @@ def test_modules_are_asked_without_an_index(tmp_path: Path, capsys: pytest.Captu
 def _asked(capsys: pytest.CaptureFixture[str], query: str, path: str) -> str:
     assert main(["find", query, path, "--limit", "0", "--format", "json"]) == 0
     return capsys.readouterr().out
+
+
+def test_an_opcode_that_hlo_lacks_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.hlo").write_text("HloModule m\nENTRY e { x = f32[2] parameter(0)  ROOT r = f32[2] tanh(x) }")
+    assert main(["find", "tahn", str(tmp_path / "a.hlo")]) == 0
+    assert "tahn is no opcode of HLO; did you mean tanh?" in capsys.readouterr().err
+    assert main(["find", "dot", str(tmp_path / "a.hlo")]) == 0
+    assert "no opcode" not in capsys.readouterr().err

@@ -430,3 +430,19 @@ def test_a_text_that_leaves_values_out_is_told_with_the_way_out(executor: str) -
     (found,) = caught.value.diagnostics
     assert "the text leaves out" in found.message and "Error" not in found.message and found.line == 1
     assert "--xla_dump_large_constants" in found.help and "--elided=zeros" in found.help
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("pjrt:cpu,reference", "write spaces between the names: --executors pjrt:cpu reference"),
+    ("reference,pjrt:cpu", "write spaces between the names: --executors reference pjrt:cpu")])
+def test_names_between_commas_are_no_executor(name: str, said: str) -> None:
+    with pytest.raises(HloError) as caught:
+        executor_named(name)
+    assert [d.help for d in caught.value.diagnostics] == [said]
+
+
+def test_a_platform_without_a_plugin_is_reported_in_plain_words() -> None:
+    with pytest.raises(HloError) as caught:
+        hlotool.execute("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }", [np.float32(1)], executor="pjrt:gpus")
+    (found,) = caught.value.diagnostics
+    assert found.code == "E121" and "no plugin of JAX for the platform gpus is installed" in found.message

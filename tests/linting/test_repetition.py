@@ -124,3 +124,13 @@ def test_partitioners_calls_are_known():
 @pytest.mark.parametrize("code", RULES)
 def test_every_rule_has_an_address(code):
     assert help_address("", code).startswith("https://")
+
+
+def test_the_summary_tells_what_stands_for_others(tmp_path, capsys):
+    lines = "\n".join(f"  d.{n} = f32[2] tanh(x)" for n in range(12))
+    (tmp_path / "a.hlo").write_text(f"HloModule m\nENTRY e {{\n  x = f32[2] parameter(0)\n{lines}\n"
+                                    "  ROOT r = f32[2] negate(x)\n}")
+    main(["lint", str(tmp_path / "a.hlo"), "--select", "W103"])
+    assert "1 warning in 1 file; 11 more of these kinds (--each lists them)" in capsys.readouterr().err
+    main(["lint", str(tmp_path / "a.hlo"), "--select", "W103", "--each"])
+    assert "12 warnings in 1 file;" in capsys.readouterr().err

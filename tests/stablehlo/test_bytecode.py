@@ -124,3 +124,11 @@ def test_an_artifact_without_a_version_is_read_as_one(tmp_path: pathlib.Path,
     file.write_bytes(bare)
     assert main(["convert", str(file), "--to", "stablehlo"]) == 0
     assert "stablehlo.transpose" in capsys.readouterr().out
+
+
+def test_bytecode_that_ends_too_early_is_reported_in_plain_words() -> None:
+    data = to_bytecode(parse("HloModule m\nENTRY e { ROOT x = f32[2] parameter(0) }"))
+    with pytest.raises(HloError) as caught:
+        read_program(data[:len(data) - 8])
+    (found,) = caught.value.diagnostics
+    assert "the bytecode ends too early: " in found.message and "truncated or damaged" in found.message

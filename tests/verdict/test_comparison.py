@@ -491,3 +491,9 @@ def test_modules_of_one_name_are_told_apart(tmp_path: pathlib.Path, capsys: pyte
     assert main(["compare", str(before), str(after), "--executors", "reference"]) == 1
     told = capsys.readouterr().out
     assert f"{before} and {after} differ" in told and f"{before} is right: {after} gives" in told
+
+
+def test_one_executor_is_compared_with_the_reference() -> None:
+    found = hlotool.compare("HloModule m\nENTRY e { x = f32[2] parameter(0)  ROOT r = f32[2] tanh(x) }",
+                            executors=["pjrt:cpu"])
+    assert (found.left, found.right) == ("m on pjrt:cpu", "m on reference")

@@ -53,7 +53,7 @@ def executor_named(name: str, options: Options | float | None = None) -> Executo
     found = executor_classes().get(first) or declared(
         GROUP, first, "executor", UNKNOWN_EXECUTOR, lambda one: isinstance(one, type) and issubclass(one, Executor),
         "no subclass of hlotool.execution.Executor")
-    if found is None or bool(found.parameter) is not bool(colon and argument) or "\0" in name:
+    if found is None or bool(found.parameter) is not bool(colon and argument) or "\0" in name or _is_list(name):
         known = ", ".join(executor_names())
         raise HloError([Diagnostic(UNKNOWN_EXECUTOR, f"no executor is called {name!r}; there are {known}",
                                    filename="--executors", help=_advice(name))])
@@ -64,8 +64,16 @@ def executor_named(name: str, options: Options | float | None = None) -> Executo
     return found(found.argument_of(argument), options)
 
 
+def _is_list(name: str) -> bool:
+    """Return True for names of several executors between commas; options may have commas of their own."""
+    first, comma, rest = name.partition(",")
+    return bool(comma) and "+" not in first and "/" not in name and rest.partition(":")[0] in executor_classes()
+
+
 def _advice(name: str) -> str:
     """Return the executor that a name may mean; cpu is pjrt:cpu."""
+    if "," in name:
+        return f"write spaces between the names: --executors {name.replace(',', ' ')}"
     meant: dict[str, str] = {}
     for first, found in executor_classes().items():
         names = {f"{first}:{word}": word for word in found.parameters} or {first: first}
