@@ -189,14 +189,15 @@ def blame_diagnostic(blame: Blame) -> Diagnostic:
         notes.append(Note(f"{name}: {holds}"))
     if not alone:
         names = first_few((i.name for i in blame.together), 8)
-        notes.append(Note(f"it takes {names} as well: fed with what the reference makes of those it is right, so the "
-                          "compiler folds or fuses them"))
+        notes.append(Note(f"given the reference's values of {names} it is right, so the compiler folds or fuses them "
+                          "with it"))
     if blame.untold:
         names = first_few((i.name for i in blame.untold), 8)
         notes.append(Note(f"no values are known of {names}: it may be one of those"))
     what = "is not finite where it should be, or finite where it should not" \
         if judgement.kind is Kind.NON_FINITE else "is wrong"
-    how = "by itself, on what the reference gives it" if alone else "where it is compiled with what it is computed of"
+    how = ("by itself, given the reference's values of its operands" if alone
+           else "when it is compiled together with others")
     return at_place(PARTS_HERE if alone else PARTS_TOGETHER,
                     f"{blame.place} {what} on {blame.executor} {how}", blame.place, notes=tuple(notes))
 

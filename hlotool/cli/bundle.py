@@ -6,7 +6,7 @@
     hlotool bundle run bug.zip                                shows the failure again
 
 `run` trusts nothing of an archive: sizes are bounded, names are known ones, and nothing in it runs but the module; its
-flags are told, not set. Exit code 0: the failure is there; 1: it is not; 2: unusable input.
+flags are printed, not set. Exit code 0: the failure is there; 1: it is not; 2: unusable input.
 """
 
 from __future__ import annotations

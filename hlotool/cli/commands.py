@@ -5,16 +5,16 @@ from __future__ import annotations
 #: what one wants -> command -> what it does
 GROUPS = {
     "check": {
-        "lint": "report all that is wrong or dubious, by rule, and fix it",
+        "lint": "report mistakes and doubtful code, by rule, and fix them",
         "explain": "describe an operation or a diagnostic's code",
         "ops": "list the operations",
-        "folds": "rewrites of simplifiers, proved or refuted",
+        "folds": "list rewrites of simplifiers, proved or refuted",
     },
     "convert": {
-        "fmt": "print modules in one format",
-        "convert": "HLO to StableHLO, StableHLO to HLO",
+        "fmt": "print modules in one layout",
+        "convert": "convert HLO to StableHLO, and StableHLO to HLO",
         "opt": "run passes over modules: legalise old forms, remove what is dead",
-        "shrink": "a partitioned program for fewer devices, if axes only repeat",
+        "shrink": "make a partitioned program for fewer devices, if axes only repeat",
         "py": "print modules as Python code that builds them, or as JAX code",
     },
     "run and judge": {
@@ -22,23 +22,23 @@ GROUPS = {
         "compare": "compare a module's values on two executors, or two modules",
         "isolate": "name the instruction that makes NaN, or where two executors part",
         "bisect": "name the pass of a dump folder that changes what is computed",
-        "hang": "in which collective devices wait, by a watchdog's log and dumps",
+        "hang": "name the collective in which devices wait, from a watchdog's log",
         "reduce": "make a module that shows a failure as small as it can be",
-        "bundle": "a failure in one archive, which shows it again",
+        "bundle": "put a failure into one archive, which shows it again",
         "fuzz": "look for the next bug: random programs, judged and made small",
         "roundtrip": "read, print, convert there and back, run and compare",
         "conform": "run conformance cases on executors and report",
     },
     "look": {
-        "view": "a module as a page: its graph, folded, with the text beside it",
-        "diff": "what differs between two modules, matched by structure",
-        "versions": "which StableHLO version a program needs, and what asks for it",
-        "cost": "flops, traffic, memory and communication of a module",
+        "view": "draw a module as a page: its folded graph beside its text",
+        "diff": "list what differs between two modules, matched by structure",
+        "versions": "tell which StableHLO version a program needs, and why",
+        "cost": "count flops, traffic, memory and communication of a module",
         "docs": "write or serve the manual",
     },
     "look at many": {
-        "corpus": "one task on every file of folders, archives and object stores",
-        "find": "ask an index of many modules for instructions",
+        "corpus": "run a task on every file of folders, archives and object stores",
+        "find": "find instructions in modules, or in an index of many",
     },
     "serve": {
         "lsp": "start the language server for editors",

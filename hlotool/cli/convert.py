@@ -7,7 +7,7 @@
     hlotool convert open.mlir --arg-shapes f32[8,16] f32[16]    of a program that leaves dimensions open
     hlotool convert model.mlirbc --to stablehlo --generic       StableHLO in another form
     hlotool convert models/ -o converted/       a file for each module
-    hlotool convert models/ --format json       a record for each: its text, what it lost, what was said
+    hlotool convert models/ --format json       a record for each: its text, what it lost, its findings
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@
     hlotool fuzz --dumps DUMPS --time-limit 600          sections of real dumps, mutated, as well
 
 Programs follow from the seed: the same one finds the same. An interrupt ends the campaign with what it has found.
-Exit code 0: nothing was found; 1: classes of findings; 2: unusable input; 130: interrupted.
+Exit code 0: nothing was found; 1: classes of findings; 2: unusable input, or no program was judged;
+130: interrupted.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reduction-limit", type=seconds, default=60.0, metavar="SECONDS",
                         help="for making one finding small (default 60)")
     parser.add_argument("--known", action="store_true",
-                        help="also programs that are known to end the executor's process")
+                        help="also run programs that are known to crash the executor")
     parser.add_argument("--output", "-o", metavar="FOLDER", help="keep the campaign, programs and bundles there")
     parser.add_argument("--resume", action="store_true", help="go on with the campaign in that folder")
     add_format(parser, "hlotool.fuzzing:CampaignReport")
@@ -84,6 +85,9 @@ def run(args: argparse.Namespace) -> int:
             print(campaign_text(found), flush=True)
     if found.is_interrupted:
         return INTERRUPTED
+    if not found.programs:
+        complain("hlotool fuzz: no program was judged in that time; --time-limit gives more")
+        return 2
     return int(bool(found.classes or found.pending))
 
 

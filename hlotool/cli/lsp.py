@@ -1,7 +1,7 @@
 """Starts the language server for editors: diagnostics while typing, hover, definitions, rename, fixes, formatting.
 
     hlotool lsp                      on standard input and output, as editors start it
-    hlotool lsp --tcp --port 8888    for several editors, or to look at what is said
+    hlotool lsp --tcp --port 8888    for several editors, or to look at the messages
     hlotool lsp --print-config helix    what an editor's settings need
 """
 

@@ -211,8 +211,9 @@ def _empty_path(parser: argparse.ArgumentParser, args: argparse.Namespace) -> st
 def _overview() -> str:
     groups = "\n\n".join("\n".join([f"{group}:", *(f"  {name:<10}  {what}" for name, what in commands.items())])
                          for group, commands in GROUPS.items())
-    return (f"usage: hlotool COMMAND [arguments]\n\nReads, checks, prints, lifts and runs XLA's HLO.\n\n{groups}\n\n"
-            "Commands take files, folders, patterns and - (standard input). `hlotool COMMAND --help` says more.\n"
+    return ("usage: hlotool COMMAND [arguments]\n\nReads, checks, converts, runs and compares XLA's HLO.\n\n"
+            f"{groups}\n\n"
+            "Commands take files, folders, patterns and - (standard input).\n`hlotool COMMAND --help` says more.\n"
             "Exit codes: 0 clean, 1 findings or differences, 2 unusable input or usage.")
 
 

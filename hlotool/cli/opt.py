@@ -2,7 +2,7 @@
 
     hlotool opt --passes=legalize,dce old.hlo        the module after both, in that order
     hlotool opt --passes=legalize:scalar-starts x.hlo   a pass with an option
-    hlotool opt old.hlo --format json                   a record for each module: its text, and what was said
+    hlotool opt old.hlo --format json                   a record for each module: its text, and its findings
     hlotool opt --list                                the passes and their options
 """
 

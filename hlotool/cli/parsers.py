@@ -112,7 +112,7 @@ def parser_of(command: str, program: str) -> argparse.ArgumentParser:
 
 def parser_of_all(program: str, whole: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     """Every command in one parser; those that are not `whole` by name alone."""
-    parser = Parser(prog=program, description="Reads, checks, prints, lifts and runs XLA's HLO.")
+    parser = Parser(prog=program, description="Reads, checks, converts, runs and compares XLA's HLO.")
     commands = parser.add_subparsers(metavar="COMMAND")
     for name, what in COMMANDS.items():
         command = commands.add_parser(name, help=what, formatter_class=HelpFormatter)

@@ -7,7 +7,7 @@
     hlotool reduce whole.hlo part.hlo -o small.hlo         a program and its partitioned form differ
     hlotool reduce model.hlo --code W105 -o small.hlo      linting (or lifting) reports a code
     hlotool reduce model.mlir --command 'python check.py' -o small.mlir
-                                                           a program ends with 0 (1: not, 125: it cannot say)
+                                                           a program ends with 0 (1: it is gone, 125: undecided)
 
 The original is never written to. Exit code 0: reduced, and the result shows the failure; 1: the original does not show
 it, or the result does no more; 2: unusable input.

@@ -1,8 +1,8 @@
-"""Shrinks axes of a mesh along which a partitioned program only repeats itself to two devices.
+"""Shrinks to two devices each axis of a mesh along which a partitioned program only repeats itself.
 
     hlotool shrink part.hlo                     the program for as few devices as do what all did
-    hlotool shrink part.hlo -o small.hlo        to a file; why two are enough is said on standard error
-    hlotool shrink part.hlo --format json       a record: the text, and what was said
+    hlotool shrink part.hlo -o small.hlo        to a file; the reason is printed on standard error
+    hlotool shrink part.hlo --format json       a record: the text, and its findings
 
 Exit code 0: it was shrunk; 1: no axis only repeats (V271), and why; 2: unusable input.
 """

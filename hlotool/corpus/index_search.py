@@ -10,7 +10,16 @@ from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
 from hlotool.corpus.codes import NOT_AN_INDEX
 from hlotool.corpus.libraries import library
-from hlotool.corpus.query_parts import Condition, Joined, Negated, Query, Search, query_error
+from hlotool.corpus.query_parts import (
+    Condition,
+    Joined,
+    Negated,
+    Query,
+    Search,
+    parse_query,
+    query_error,
+    unknown_opcode,
+)
 from hlotool.corpus.query_sql import Statement, compiled
 from hlotool.corpus.result_folder import ResultStore, finished_parts
 from hlotool.corpus.result_tables import INPUTS, INSTRUCTIONS, MODULES, plain
@@ -51,6 +60,7 @@ class AnswerRecord(TypedDict):
     unusable: Annotated[int, "files that have no place in the index, or not all of theirs"]
     missing: Annotated[int, "files that are not in the index yet"]
     instructions: Annotated[list[FoundInstruction], "the largest first"]
+    note: Annotated[str, "why there is none, where the query has an opcode that HLO lacks"]
 
 
 class StatementRecord(TypedDict):
@@ -82,7 +92,7 @@ class Answer:
         """Return the answer to a query as a record, whose instructions are data classes."""
         return {"version": 1, "query": query, "count": self.count, "modules": self.modules,
                 "of_modules": self.of_modules, "unusable": self.unusable, "missing": self.missing,
-                "instructions": self.found}
+                "instructions": self.found, "note": "" if self.count else unknown_opcode(parse_query(query))}
 
 
 @dataclass(frozen=True, slots=True)

@@ -245,7 +245,7 @@ def _selectors(reader: _SettingsReader, path: KeyPath, value: Any) -> tuple[str,
 def _require_selector(reader: _SettingsReader, selector: str, path: KeyPath, value: str | None = None) -> None:
     if not reader.is_selector(selector):
         reader.problem(UNKNOWN_RULE, f"no rule is called {selector}", path, value, functools.partial(
-            _advice, selector, reader.selectors, "`hlo-lint --rules` lists codes, names and categories"))
+            _advice, selector, reader.selectors, "`hlotool lint --rules` lists codes, names and categories"))
 
 
 def _severities(reader: _SettingsReader, path: KeyPath, value: Any) -> dict[str, str]:

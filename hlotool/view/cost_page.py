@@ -30,7 +30,8 @@ def _section(found: CostReport) -> str:
     verdict = (f"{format_count(total.flops)} flops, {format_bytes(total.bytes)} moved, "
                f"{format_bytes(memory.total)} at once")
     parts = [
-        f"<h2>{visible_html(name)}: {verdict}</h2>", _caveats(cost), _facts(cost, memory),
+        f"<h2>{visible_html(cost.module.name)}: {verdict}</h2>", f'<p class="quiet">{visible_html(name)}</p>',
+        _caveats(cost), _facts(cost, memory),
         "<h3>Memory over time</h3>", _memory_over_time(memory), _live(name, memory, links),
         f"<h3>Roofline of {visible_html(device.name)}: at least {format_seconds(line.seconds)}</h3>",
         f'<div class="picture" tabindex="0">{roofline_picture(line)}</div>',

@@ -269,5 +269,7 @@ def test_an_opcode_that_hlo_lacks_is_reported(tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "a.hlo").write_text("HloModule m\nENTRY e { x = f32[2] parameter(0)  ROOT r = f32[2] tanh(x) }")
     assert main(["find", "tahn", str(tmp_path / "a.hlo")]) == 0
     assert "tahn is no opcode of HLO; did you mean tanh?" in capsys.readouterr().err
+    assert main(["find", "tahn", str(tmp_path / "a.hlo"), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["note"] == "tahn is no opcode of HLO; did you mean tanh?"
     assert main(["find", "dot", str(tmp_path / "a.hlo")]) == 0
     assert "no opcode" not in capsys.readouterr().err

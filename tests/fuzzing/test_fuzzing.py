@@ -402,3 +402,8 @@ def test_dumps_that_are_left_out_are_reported_at_their_places(tmp_path: pathlib.
     (tmp_path / "good.hlo").unlink()
     assert main(words) == 2
     assert "error[R141]" in capsys.readouterr().err
+
+
+def test_a_campaign_without_a_program_is_not_clean(capsys) -> None:
+    assert main(["fuzz", "--time-limit", "0.001", "-j", "1"]) == 2
+    assert "no program was judged" in capsys.readouterr().err

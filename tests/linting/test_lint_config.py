@@ -62,7 +62,7 @@ def wrong_in(path: pathlib.Path, text: str) -> list[Diagnostic]:
     ("select = 'W1'", "C003", "'W1'", ""),
     ("select = ['W103', 3]", "C003", "select", ""),
     ("select = ['W103', 'dead-instuction']", "C004", "'dead-instuction'", "did you mean dead-instruction?"),
-    ("ignore = ['Z1']", "C004", "'Z1'", "`hlo-lint --rules` lists codes, names and categories"),
+    ("ignore = ['Z1']", "C004", "'Z1'", "`hlotool lint --rules` lists codes, names and categories"),
     ("profile = 'gpux'", "C003", "'gpux'", "did you mean gpu?"),
     ("plugins = 1", "C003", "plugins", ""),
     ("max-per-rule = -1", "C003", "max-per-rule", ""),

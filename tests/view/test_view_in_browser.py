@@ -122,6 +122,22 @@ def test_two_modules_side_by_side(opened: Any) -> None:
     assert "opcode: negate → cosine" in page.page.inner_text("#facts")
 
 
+@pytest.mark.parametrize("width", [400, 1000])
+def test_no_text_leaves_its_box_and_no_opcode_is_cut(opened: Any, width: int) -> None:
+    before, after = (hlotool.read(MODELS / f"mlp_train_step{end}.hlo") for end in ("", ".optimized"))
+    page = opened(pair_page(["before", "after"], [before, after]), width=width)
+    assert page.page.locator(".box .badge").count()
+    assert page.page.eval_on_selector_all(".box", """boxes => boxes.flatMap(box => {
+        const edge = box.querySelector("rect").getBBox();
+        return [...box.querySelectorAll(":scope > text")].filter(text => {
+          const own = text.getBBox();
+          return own.x + own.width > edge.x + edge.width || own.y + own.height > edge.y + edge.height;
+        }).map(text => text.textContent);
+    })""") == []
+    counts = [t for t in page.page.locator(".box text").all_text_contents() if " instructions: " in t]
+    assert counts and not any("…" in count for count in counts)
+
+
 CALLING = """HloModule calling
 %inner (p: f32[4]) -> f32[4] { %p = f32[4] parameter(0)  ROOT %wave = f32[4] sine(%p) }
 %outer (q: f32[4]) -> f32[4] { %q = f32[4] parameter(0)  ROOT %within = f32[4] call(%q), to_apply=%inner }

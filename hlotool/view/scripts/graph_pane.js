@@ -154,8 +154,9 @@ class Pane {
   /* The size of a box and its lines; the constants and parameters that it reads, and readers that are not drawn, in the last. */
   sizeOf(item, look, read = [], hidden = 0) {
     const lines = [...this.linesOf(item), ...(read.length ? [cut(`◂ ${this.readText(read)}`, 34)] : []), ...(hidden ? [`→ ${hidden} users, not drawn`] : [])];
-    const width = Math.max(...lines.map(line => line.length), look.badge ? look.badge.length + 2 : 0) * LINE + 28;
-    return { w: Math.min(WIDEST, Math.max(64, width)), h: 16 * (lines.length + (look.badge ? 1 : 0)) + 12, lines };
+    const badge = rowsOf(look.badge || "", 40);
+    const width = Math.max(...lines.map(line => line.length), ...badge.map(row => row.length + 2)) * LINE + 28;
+    return { w: Math.min(WIDEST, Math.max(64, width)), h: 16 * (lines.length + badge.length) + 12, lines, badge };
   }
 
   /* Parameters by name, constants by value, or how many of them there are. */
@@ -170,7 +171,7 @@ class Pane {
     const m = this.module;
     if (item.fold !== undefined) {
       const count = m.foldCount[item.fold], [label, , , work] = m.folds[item.fold];
-      return [`${cut(label, 30)} ▸`, cut(`${count.toLocaleString("en")} instruction${count === 1 ? "" : "s"}${work ? `: ${work}` : ""}`, 40)];
+      return [`${cut(label, 30)} ▸`, cut(rowsOf(`${count.toLocaleString("en")} instruction${count === 1 ? "" : "s"}${work ? `: ${work}` : ""}`, 40)[0], 40)];
     }
     const n = item.instruction, opens = m.called.has(n) ? " ▸" : "";
     const name = m.names[n], opcode = m.opcodes[m.opcode[n]];
@@ -357,11 +358,11 @@ class Pane {
       text.textContent = line;
       group.append(text);
     });
-    if (look.badge && !cell.isOpen) {
-      const text = made("text", { x: 10, y: 18 + 16 * lines.length, class: "small badge" });
-      text.textContent = look.badge;
+    if (!cell.isOpen) cell.badge.forEach((row, k) => {
+      const text = made("text", { x: 10, y: 18 + 16 * (lines.length + k), class: "small badge" });
+      text.textContent = row;
       group.append(text);
-    }
+    });
     const what = this.describe(item, look) + (cell.read?.size ? `, reads ${this.readText([...cell.read])}` : "") + (cell.hidden ? `, read by ${cell.hidden} boxes, which are listed instead of drawn` : "");
     group.setAttribute("aria-label", what);
     const title = made("title");

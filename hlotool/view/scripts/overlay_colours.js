@@ -193,6 +193,17 @@ function kindsOf(words) {
   return new Map([...counts].sort((a, b) => b[1] - a[1]).map(([word], n) => [word, n < 7 ? n + 1 : 0]));
 }
 
+/* A list of words between commas as rows of at most so many characters, as far as its words allow. */
+function rowsOf(text, most) {
+  const rows = [];
+  for (const word of text ? text.split(", ") : []) {
+    const row = rows.length ? `${rows[rows.length - 1]}, ${word}` : word;
+    if (!rows.length || row.length > most) rows.push(word);
+    else rows[rows.length - 1] = row;
+  }
+  return rows;
+}
+
 function cut(text, most) {
   const room = most - 1, front = Math.ceil(room * .6);
   return text.length <= most ? text : `${text.slice(0, front)}…${text.slice(text.length - (room - front))}`;
