@@ -155,7 +155,8 @@ def parse_query(text: str) -> Query:
 
 def query_error(text: str, message: str, start: int, end: int) -> HloError:
     """Return the error at a place of a query."""
-    help = "`hlotool find --help` shows queries, the manual's page on corpora says more"
+    help = ("a text with blanks or brackets needs quotes: in \"transpose(jvp(mlp))\"; `hlotool find --help` shows "
+            "queries")
     return HloError([at(Source(text, QUERY), start, end, BAD_QUERY, message, help=help)])
 
 

@@ -273,3 +273,11 @@ def test_an_opcode_that_hlo_lacks_is_reported(tmp_path: Path, capsys: pytest.Cap
     assert json.loads(capsys.readouterr().out)["note"] == "tahn is no opcode of HLO; did you mean tanh?"
     assert main(["find", "dot", str(tmp_path / "a.hlo")]) == 0
     assert "no opcode" not in capsys.readouterr().err
+
+
+def test_a_text_that_needs_quotes_is_told_so() -> None:
+    with pytest.raises(hlotool.HloError) as caught:
+        parse_query("dot where in transpose(jvp(mlp))")
+    assert [d.help for d in caught.value.diagnostics] == [
+        'a text with blanks or brackets needs quotes: in "transpose(jvp(mlp))"; `hlotool find --help` shows queries']
+    parse_query('dot where in "transpose(jvp(mlp))"')
