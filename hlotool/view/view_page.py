@@ -216,7 +216,7 @@ def _verdict(shown: ViewedModule, record: dict[str, Any]) -> str:
         told = [_many(counts[s], s, "info" if s == "info" else "") for s in ("error", "warning", "info") if counts[s]]
         parts.append(", ".join(told) or "no findings")
     if lost := record.get("lost"):
-        parts.append(f"{_many(lost, 'name')} of the values {'is that' if lost == 1 else 'are those'} of no instruction")
+        parts.append(f"{_many(lost, 'value')} {'has' if lost == 1 else 'have'} the name of no instruction")
     return "; ".join(parts)
 
 

@@ -233,7 +233,7 @@ def test_names_of_data_that_no_instruction_has_are_counted() -> None:
     ((heading, is_number, rows),) = record["columns"]
     assert (heading, is_number, record["lost"]) == ("t", True, 2)
     assert [(parents[shown.instructions[n]].name, v) for n, v in rows] == [("sum", 1.0), ("even", 2.0), ("e", 5.0)]
-    assert "2 names of the values are those of no instruction" in module_page("m", hlotool.parse(SHARED), values)
+    assert "2 values have the name of no instruction" in module_page("m", hlotool.parse(SHARED), values)
     with pytest.raises(HloError):
         module_page("m", hlotool.parse(SHARED), Values(columns={"t": {"gone": 1.0}}))
 
