@@ -40,6 +40,13 @@ class Innocence:
         """Return True if two are one operation with equal attributes, whatever their sizes."""
         return own.opcode == whole.opcode and self.structure.own(own)[2] == self.structure.own(whole)[2]
 
+    def is_one_value(self, own: object, whole: object) -> bool:
+        """Return True for two values of an attribute that mean the same; computations by what they compute."""
+        def key(value: object) -> object:
+            return self.structure.aspects.value(value, lambda c: self.structure.computations.get(c, -1)) or ()
+
+        return key(own) == key(whole)
+
     def other_operands(self, key: Key, whole: HloInstruction) -> list[tuple[HloInstruction, HloInstruction]]:
         """Return the operands that are no counterparts of those of a counterpart, with the latter."""
         path, own = key

@@ -19,7 +19,7 @@ from hlotool.blame.edit_search import EditSearch, EditSearchResult
 from hlotool.blame.fresh_sets import FreshSet, fresh_sets
 from hlotool.blame.inside_folds import guilty_inside
 from hlotool.blame.operand_values import OperandValues, operand_values
-from hlotool.blame.places import InstructionPlace, result_maker
+from hlotool.blame.places import InstructionPlace, path_into, result_maker
 from hlotool.blame.reference_run import FOLDS, UNKNOWN, ReferenceRun, Site, Time, leaf_pairs, path_to, site_of, time_of
 from hlotool.blame.small_edits import mended_module
 from hlotool.blame.structural_partners import StructuralPartners, structural_partners
@@ -317,13 +317,7 @@ class _Search:
         for site, times in self.own.values.items():
             if site[-1] is instruction:
                 return InstructionPlace(self.right.module, instruction, path_to(site, next(iter(times))))
-        callers = self.right.module.callers()
-        home, path = self.right.module.parents()[instruction], tuple[RunningCall, ...]()
-        while callers.get(home):
-            caller = callers[home][0]
-            path = (RunningCall(caller, home, 0), *path)
-            home = self.right.module.parents()[caller]
-        return InstructionPlace(self.right.module, instruction, path)
+        return InstructionPlace(self.right.module, instruction, path_into(self.right.module, instruction))
 
     def undecided(self, device: int, result: int, judgement: Judgement) -> PairBlame:
         """Return between which instructions a result comes to differ."""

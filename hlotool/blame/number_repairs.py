@@ -13,6 +13,7 @@ import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hlotool.blame.parts_run import Key, PartsRun, with_attributes, with_value
 from hlotool.blame.whole_values import is_same
@@ -72,8 +73,9 @@ class NumberRepairs:
                    for u in self.run.users.get(key[1], ()))
 
     def _table(self, key: Key, held: Sequence[int], tables: Sequence[Sequence[int]]) -> str:
+        dtype = self.run.parts[key][0].dtype
         for table in tables:
-            if self.run.is_mended(values={key: [np.array(table, self.run.parts[key][0].dtype)] * self.run.devices}):
+            if fits(dtype, *table) and self.run.is_mended(values={key: [np.array(table, dtype)] * self.run.devices}):
                 return _differences(held, table)
         return ""
 
@@ -84,7 +86,8 @@ class NumberRepairs:
         if key[1].opcode not in ELEMENTWISE or len(set(held)) < 2 or 1 in held:
             return None  # steps of one are numbers of devices
         for table in steps_along_axes(held, self.run.grid, self.sizes):
-            if self.run.is_mended(values={key: [np.asarray(n, values[0].dtype) for n in table]}):
+            if fits(values[0].dtype, *table) and self.run.is_mended(
+                    values={key: [np.asarray(n, values[0].dtype) for n in table]}):
                 return self._factor(key, held, table) or (
                     key, f"{_differences(held, table)}: parts have {table[1] or max(table)} elements")
         return None
@@ -98,7 +101,8 @@ class NumberRepairs:
             own = self.run.parts[at][0]
             found = {divmod(t * int(own), h) if h else (-1, t) for h, t in zip(held, table, strict=True)} - {(-1, 0)}
             (other, rest), *more = found
-            if not rest and not more and self.run.is_mended(with_value(operand, np.asarray(other, own.dtype))):
+            if not rest and not more and fits(own.dtype, other) and \
+                    self.run.is_mended(with_value(operand, np.asarray(other, own.dtype))):
                 return at, f"it is {int(own)}; the value needs {other}"
         return None
 
@@ -108,11 +112,11 @@ class NumberRepairs:
         if instruction.opcode != "constant" or instruction.shape.dims or not dtype_of_numpy(
                 self.run.parts[key][0].dtype).is_integral:
             return None
-        held = int(self.run.parts[key][0])
+        held, dtype = int(self.run.parts[key][0]), self.run.parts[key][0].dtype
         near = dict.fromkeys([held + 1, held - 1, *(s for s in self.sizes if held < 2 * s and s < 2 * held)])
         for other in near:
-            if held > 1 and other != held and self.run.is_mended(
-                    with_value(instruction, np.asarray(other, self.run.parts[key][0].dtype))):
+            if held > 1 and other != held and fits(dtype, other) and self.run.is_mended(
+                    with_value(instruction, np.asarray(other, dtype))):
                 return key, f"it is {held}; the value needs {other}"
         return None
 
@@ -149,7 +153,7 @@ class NumberRepairs:
             return False
         numbers = [int(v) for v in values]
         own = list(range(self.run.devices))
-        is_other = numbers != own and len(set(numbers)) > 1
+        is_other = numbers != own and len(set(numbers)) > 1 and set(numbers) <= set(own) and fits(values[0].dtype, *own)
         return is_other and self.run.is_mended(values={key: [np.asarray(d, values[0].dtype) for d in own]})
 
     def _last_number(self, key: Key) -> Key:
@@ -163,6 +167,13 @@ class NumberRepairs:
                     or self.is_innocent(further[0]) or not self._is_number(further[0]):
                 return key
             key = further[0]
+
+
+def fits(dtype: Any, *numbers: int) -> bool:
+    """Return True if an array of a type of whole numbers holds the numbers."""
+    kind = dtype_of_numpy(dtype)
+    high = 1 << (kind.bits - kind.is_signed)
+    return all(-high * kind.is_signed <= n < high for n in numbers)
 
 
 def _exchanged(table: Sequence[int]) -> Iterator[tuple[int, ...]]:

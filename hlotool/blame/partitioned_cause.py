@@ -5,6 +5,8 @@ whole program, in some placement along the mesh's axes, or parts of a sum that i
 device's number and constants; or if it does with right operands what its counterpart in the whole program does. The
 first that is not is guilty if its operands are right and a repair of it alone makes all results right. Collectives and
 numbers of devices are repaired by other attributes and numbers, all else by other values: see the files of repairs.
+Before that, instructions are given the form of their counterparts (counterpart_repairs.py); after it, those that have
+no counterpart are edited (part_edits.py). Where several instructions can be mended, none is named.
 
 Where nothing is mended so, a result that is another value of the whole program is named by what makes it. Where none
 is, nothing is named.
@@ -15,19 +17,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hlotool.blame.codes import MODULES_PART
+from hlotool.blame.codes import MODULES_PART, NOT_DECIDED
 from hlotool.blame.collective_repairs import COLLECTIVES, REDUCTIONS, CollectiveRepairs, reduced
+from hlotool.blame.counterpart_repairs import MEANING, CounterpartRepairs
 from hlotool.blame.finding_reports import IsolateReport, at_place, finding, isolation
 from hlotool.blame.innocence import Innocence
 from hlotool.blame.number_repairs import ELEMENTWISE, NumberRepairs
+from hlotool.blame.part_edits import is_superfluous, mending_edits
 from hlotool.blame.parts_run import Key, PartsRun, with_value
-from hlotool.blame.places import InstructionPlace, no_place, result_maker
+from hlotool.blame.places import InstructionPlace, no_place, path_into, result_maker
+from hlotool.blame.small_edits import SmallEdit
 from hlotool.blame.value_repairs import ValueRepairs, counterparts
 from hlotool.blame.whole_values import Total, is_same
-from hlotool.diagnostics import Diagnostic, Note
+from hlotool.diagnostics import Diagnostic, Note, first_few
 from hlotool.distributed import PartPlace, groups_along_axes, partition_between
 from hlotool.execution import Program
-from hlotool.ir import HloInstruction
+from hlotool.ir import HloInstruction, reachable
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import Judgement
 from hlotool.ops import flow_of, is_a
@@ -37,6 +42,8 @@ from hlotool.verdict import part_record
 
 #: elementwise instructions at most between right values and a guilty one
 _BETWEEN = 16
+#: instructions that are listed where each may be guilty
+_SHOWN = 6
 
 
 @dataclass
@@ -50,6 +57,8 @@ class PartBlame:
     place: InstructionPlace | None = None
     #: what the instruction does, and what makes the results right
     repair: str = ""
+    #: where none is named: instructions of which each can be mended, so that it is not decided which is guilty
+    remaining: list[InstructionPlace] = field(default_factory=list)
     seconds: float = 0.0
 
     @property
@@ -71,7 +80,9 @@ def blame_parts(whole: Program, part: Program, row: Sequence[Array], seconds: fl
     if difference is None:
         return None
     found = PartBlame(*difference)
-    named = _Search(run).named(found.result)
+    search = _Search(run)
+    named = search.named(found.result)
+    found.remaining = [InstructionPlace(part.module, i, path_into(part.module, i)) for i in search.rivals]
     if named is not None:
         (path, guilty), found.repair = named
         found.place = InstructionPlace(part.module, guilty, path)
@@ -84,6 +95,10 @@ def parts_diagnostic(found: PartBlame) -> Diagnostic:
     where = "; ".join(map(str, found.parts[:4])) + f" and {len(found.parts) - 4} parts more" * (len(found.parts) > 4)
     said = f"result {found.result} is not the whole program's: {found.judgement}"
     notes = (Note(f"wrong are {where}"),) * bool(found.parts)
+    if found.place is None and found.remaining:
+        each = first_few((str(p) for p in found.remaining), _SHOWN)
+        return Diagnostic(NOT_DECIDED, f"{said}; it is not decided which is guilty: each of {each} can be changed so "
+                          "that all results are right", notes=notes)
     if found.place is None:
         return Diagnostic(MODULES_PART, f"{said}; no instruction is proved guilty", notes=notes)
     return at_place(MODULES_PART, f"{found.place}: {found.repair}", found.place, notes=(Note(said), *notes))
@@ -95,7 +110,7 @@ def parts_record(left: str, right: str, found: PartBlame, inputs: str | None = N
     record = finding(
         place, str(found.judgement.kind), MODULES_PART, found.repair or str(found.judgement), result=found.result,
         confirmed=found.place is not None, devices=found.devices, parts=[part_record(p) for p in found.parts],
-        seconds=round(found.seconds, 3))
+        remaining=[p.instruction.name for p in found.remaining], seconds=round(found.seconds, 3))
     return isolation("differ", right, record, [record], against=left, inputs=inputs)
 
 
@@ -119,6 +134,8 @@ class _Search:
     totals: dict[HloInstruction, list[Total]] = field(default_factory=dict)
     #: what is named if nothing else is: it has an operand that is what it should be itself
     spare: tuple[Key, str] | None = None
+    #: instructions of which each can be mended, so that none is named
+    rivals: list[HloInstruction] = field(default_factory=list)
     #: and if that is none: a number with which what is wrong might not run at all
     bound: tuple[Key, str] | None = None
 
@@ -126,15 +143,94 @@ class _Search:
         self.partners = counterparts(self.run)
         self.values = ValueRepairs(self.run, self.partners)
         self.innocence = Innocence(self.run, self.values)
+        self.forms = CounterpartRepairs(self.run, self.innocence)
         self.collectives = CollectiveRepairs(self.run)
         self.numbers = NumberRepairs(self.run, self.innocence.is_innocent, self.innocence.behind)
 
     def named(self, result: int) -> tuple[Key, str] | None:
         """Return the guilty instruction and its repair; None where none is proved guilty."""
+        if mending := self._by_counterparts():
+            return self._one_of(mending)
+        return self._unless_others(self._by_flow(result))
+
+    def _by_flow(self, result: int) -> tuple[Key, str] | None:
+        """Return what is guilty by the values of all instructions, in the order of data flow."""
         found = next(filter(None, map(self._named, self.run.keys)), None) or self.spare
         if moved := self._by_another_place(found):
             return moved
         return found or (None if self.is_undecided else self.bound or self._other_result(result))
+
+    def _by_counterparts(self) -> list[SmallEdit]:
+        """Return the edits by which an instruction does what its counterpart does, and all results are right.
+
+        Of a fold and what it runs the latter is meant.
+        """
+        mending = [e for e in self.forms.mending() if self.run.is_mended_anew(e)]
+        parents = self.run.partition.part.module.parents()
+        inner = {parents[e.instruction] for e in mending}
+        return [e for e in mending if inner.isdisjoint(e.instruction.called_computations())]
+
+    def _owner(self, instruction: HloInstruction) -> HloInstruction:
+        """Return the collective whose reducer holds an instruction; else the instruction itself."""
+        module = self.run.partition.part.module
+        callers = module.callers()[module.parents()[instruction]]
+        return callers[0] if len(callers) == 1 and callers[0].opcode in COLLECTIVES else instruction
+
+    def _one_of(self, mending: Sequence[SmallEdit]) -> tuple[Key, str] | None:
+        """Return the only instruction that an edit mends; of several none is named."""
+        if len(mending) > 1:
+            self.rivals = [e.instruction for e in mending]
+            return None
+        edited = mending[0].instruction
+        owner = self._owner(edited)
+        where = "its place" if owner is edited else f"the place of {edited.name} in its reducer"
+        return self._key_of(owner), (
+            f"with {mending[0].text} in {where}, as the whole program has it, all results are right")
+
+    def _key_of(self, instruction: HloInstruction) -> Key:
+        path = next((p for p, i in self.run.keys if i is instruction), None)
+        return path if path is not None else path_into(self.run.partition.part.module, instruction), instruction
+
+    def _unless_others(self, found: tuple[Key, str] | None) -> tuple[Key, str] | None:
+        """Return what was found, or what alone a small edit mends; nothing where several explain the difference."""
+        named = found[0][1] if found is not None else None
+        if found is not None and self._is_another_number(found[0]):
+            return found
+        edits = mending_edits(self.run, self._suspects(named), self.forms.acquitted.__contains__) or []
+        inner = {i for c in reachable(named.called_computations()) for i in c.instructions} if named is not None else ()
+        mending = [e for e in edits if e.instruction not in inner]
+        others = [e.instruction for e in mending if e.instruction is not named]
+        if not others or (named is not None and is_superfluous(self.run, named, others)):
+            return found
+        if len(mending) == 1 and (found is None or not self._is_repaired_itself(found[0])):
+            return self._key_of(others[0]), f"with {mending[0].text} in its place all results are right"
+        self.rivals = [*([named] if named is not None else []), *others]
+        return None
+
+    def _is_another_number(self, key: Key) -> bool:
+        """Return True for an instruction by which each device has the number of another one."""
+        values = self.run.parts.get(key)
+        return values is not None and key[1] in self.fixed and not key[1].shape.dims and sorted(
+            int(v) for v in values) == list(range(self.run.devices)) and key[1].opcode != "partition-id"
+
+    def _is_repaired_itself(self, key: Key) -> bool:
+        """Return True if attributes or numbers of an instruction were mended, and not what it is computed of."""
+        return key[1].opcode in ("constant", *COLLECTIVES)
+
+    def _suspects(self, named: HloInstruction | None) -> list[HloInstruction]:
+        """Return all that results are computed of, the nearest to what was found first."""
+        order, seen, waiting = [], set(), [self.run.partition.part.module.entry.root]
+        while waiting:
+            at = waiting.pop(0)
+            if at in seen:
+                continue
+            seen.add(at)
+            order.append(at)
+            waiting += at.operands
+            waiting += [c.root for c in at.called_computations()]
+        place = {instruction: n for n, instruction in enumerate(order)}
+        near = place.get(named, 0) if named is not None else 0
+        return sorted(order, key=lambda i: abs(place[i] - near))
 
     def _by_another_place(self, found: tuple[Key, str] | None) -> tuple[Key, str] | None:
         """Return a collective, before what was found, that brings right tiles to the wrong devices."""
@@ -256,7 +352,8 @@ class _Search:
 
     def _taker_of_another(self, key: Key, whole: HloInstruction) -> HloInstruction | None:
         """Return the user that takes a value for the counterpart of another one, of which it is not computed."""
-        if key[1] in self.partners or not self.innocence.is_elsewhere(key, whole):
+        is_of_name = bool(op_name(key[1])) and op_name(key[1]) == op_name(whole)
+        if is_of_name or key[1] in self.partners or not self.innocence.is_elsewhere(key, whole):
             return None
         return next((u for u in self.run.users.get(key[1], ()) if u in self.partners and any(
             o is key[1] and w is whole for o, w in zip(u.operands, self.partners[u].operands, strict=True))), None)
@@ -309,7 +406,7 @@ class _Search:
         """Return True if an instruction does with right operands what its counterpart does."""
         own = self.partners.get(instruction)
         return own is not None and instruction.opcode not in COLLECTIVES and all(
-            instruction.attributes.get(n) == own.attributes.get(n) for n in _MEANING)
+            self.innocence.is_one_value(instruction.attributes.get(n), own.attributes.get(n)) for n in MEANING)
 
     def _note(self, instruction: HloInstruction, where: set[HloInstruction]) -> None:
         where.add(instruction)
@@ -336,8 +433,3 @@ class _Search:
             return False
         return any(all(map(is_same, tiles, reduced(values, groups, fold)))
                    for groups in groups_along_axes(self.run.grid) for fold in REDUCTIONS)
-
-
-#: attributes that say what an operation of whole arrays and one of parts both do
-_MEANING = ("dimensions", "direction", "lhs_contracting_dims", "rhs_contracting_dims", "lhs_batch_dims",
-            "rhs_batch_dims", "dim_labels", "iota_dimension", "index_vector_dim")

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from hlotool.blame.fresh_sets import fresh_sets
+from hlotool.blame.small_edits import SmallEdit, apply_edit
 from hlotool.blame.whole_values import WholeValues
 from hlotool.diagnostics import HloError
 from hlotool.distributed import Partition, PartPlace, device_grid
-from hlotool.execution import Moment, OutOfTime, Path, Rebinding, evaluate_program
-from hlotool.ir import HloInstruction
+from hlotool.execution import Moment, Observer, OutOfTime, Path, Program, Rebinding, evaluate_program
+from hlotool.ir import HloInstruction, HloModule
 from hlotool.ir.arrays import Array
 from hlotool.numerics import Evidence, Judgement
 from hlotool.ops import flow_of, opcodes
 from hlotool.passes.cost import axes_of_groups, meshes_of
+from hlotool.passes.edit import clone_module
 from hlotool.process import work_time
 from hlotool.verdict import PartsEvidence
 
-#: trials in all, and values of the whole program that are kept
-_TRIALS, _VALUES = 1200, 4096
+#: trials in all, values of the whole program that are kept, and fresh sets of arguments
+_TRIALS, _VALUES, _FRESH = 1200, 4096, 2
 _ENTERS = opcodes(lambda flow: flow.enters)
 
 #: an instruction at one point of the run
@@ -38,6 +42,10 @@ class PartsRun:
     #: values of each device of the partitioned program
     parts: dict[Key, list[Any]] = field(default_factory=dict)
     trials: int = 0
+    #: a copy of the partitioned module that is edited, and what its instructions are copies of
+    _copies: tuple[HloModule, dict[Any, Any]] | None = None
+    #: fresh arguments, cut into parts, with what the whole program gives on them
+    _fresh: list[tuple[list[list[Array]], Evidence]] | None = None
 
     def __post_init__(self) -> None:
         self.given = self.partition.given(self.row)
@@ -98,17 +106,44 @@ class PartsRun:
 
     def is_mended(self, rebind: Rebinding | None = None, values: Values | None = None) -> bool:
         """Return True if all results are right with other functions, or other values of some instructions."""
-        self.trials += 1
-        if self.trials > _TRIALS or work_time() > self.until:
-            return False
-
         def put(moment: Moment) -> Any:
             row = (values or {}).get((tuple(moment.path), moment.instruction))
             return moment.value if row is None else row[moment.device]
 
+        return self._is_right(self.partition.part, self.given, self.evidence, put if values else None, rebind)
+
+    def is_mended_by(self, edit: SmallEdit) -> bool:
+        """Return True if all results are right with another form of an instruction."""
+        return self._runs_right(edit, self.given, self.evidence)
+
+    def is_mended_anew(self, edit: SmallEdit) -> bool:
+        """Return True if all results are right with that form on fresh arguments, too."""
+        if self._fresh is None:
+            sets = fresh_sets(self.partition.whole, self.partition.whole, [self.row])
+            self._fresh = [(self.partition.given(s.arguments[0]), s.evidence) for s in itertools.islice(sets, _FRESH)]
+        return all(self._runs_right(edit, given, evidence) for given, evidence in self._fresh)
+
+    def _runs_right(self, edit: SmallEdit, given: list[list[Array]], evidence: Evidence) -> bool:
+        if self._copies is None:
+            copies: dict[Any, Any] = {}
+            self._copies = clone_module(self.partition.part.module, copies=copies), copies
+        module, copies = self._copies
+        copy = copies[edit.instruction]
+        before = copy.opcode, copy.operands, copy.attributes
+        apply_edit(edit, copies)
         try:
-            rows = evaluate_program(self.partition.part, self.given, put if values else None, rebind=rebind)
-            return not any(self.evidence.judge(v.array, 0, result).is_wrong
+            return self._is_right(self.partition.edited(module), given, evidence)
+        finally:
+            copy.opcode, copy.operands, copy.attributes = before
+
+    def _is_right(self, program: Program, given: list[list[Array]], evidence: Evidence,
+                  observer: Observer | None = None, rebind: Rebinding | None = None) -> bool:
+        self.trials += 1
+        if self.trials > _TRIALS or work_time() > self.until:
+            return False
+        try:
+            rows = evaluate_program(program, given, observer, rebind=rebind)
+            return not any(evidence.judge(v.array, 0, result).is_wrong
                            for result, versions in enumerate(self.partition.made(rows)) for v in versions)
         except (HloError, OutOfTime):
             return False

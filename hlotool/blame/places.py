@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, TypedDict
 
 from hlotool.diagnostics import HloError, Origin
-from hlotool.execution import UNSUPPORTED, Path, Program, leaves, located
+from hlotool.execution import UNSUPPORTED, Path, Program, RunningCall, leaves, located
 from hlotool.ir import HloComputation, HloInstruction, HloModule
 from hlotool.passes.origins import origin_of
 
@@ -119,6 +119,17 @@ class InstructionPlace:
 def is_loop(instruction: HloInstruction) -> bool:
     """Return True if the computations that an instruction calls run more than once, one run after the other."""
     return instruction.opcode in ("while", "scan")
+
+
+def path_into(module: HloModule, instruction: HloInstruction) -> Path:
+    """Return the first calls that lead to an instruction, of the first rounds of loops."""
+    callers, parents = module.callers(), module.parents()
+    home, path = parents[instruction], tuple[RunningCall, ...]()
+    while callers.get(home):
+        caller = callers[home][0]
+        path = (RunningCall(caller, home, 0), *path)
+        home = parents[caller]
+    return path
 
 
 def result_maker(root: HloInstruction, result: int) -> HloInstruction:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from hlotool.execution import Program, numbered
 from hlotool.ir import (
     HloInstruction,
+    HloModule,
     NoPlacementError,
     Placement,
     Shape,
@@ -125,6 +126,10 @@ class Partition:
         cut = [parts_of(placement, a) for placement, a in zip(self.arguments, row, strict=True)]
         return [[parts[device] for parts in cut] for device in range(self.part.devices)]
 
+    def edited(self, module: HloModule) -> Program:
+        """Return another form of the partitioned module as a program of the same devices."""
+        return _as_part(module, self.part.partitions)
+
     def made(self, rows: Sequence[Sequence[Array]]) -> list[list[Version]]:
         """Return the versions of each whole result."""
         return [versions_of(placement, [row[n] for row in rows], shape.dims)
@@ -144,14 +149,20 @@ def partition_between(whole: Program, part: Program) -> Partition | None:
     if part.partitioning == "automatic" or part.partitions != devices:
         if int(part.module.attributes.get("num_partitions", devices)) != devices:
             return None
-        part = Program(part.module, is_part=True)
-        part.partitions = devices
+        part = _as_part(part.module, devices)
     own = [found for p in part.module.entry.parameters() for found, _ in _leaves(p)]
     stated = [(s or o, shape) for (s, shape), o in zip(
         [leaf for p in whole.module.entry.parameters() for leaf in _leaves(p)], own, strict=False)]
     arguments = _placements(stated, part.parameters, devices)
     results = _placements(_leaves(whole.module.entry.root), part.results, devices)
     return Partition(whole, part, arguments, results) if arguments is not None and results is not None else None
+
+
+def _as_part(module: HloModule, devices: int) -> Program:
+    """Return a module as the program of each of several devices, whatever tells that it still has to be partitioned."""
+    program = Program(module, is_part=True)
+    program.partitions = devices
+    return program
 
 
 def _is_part(whole: Program, part: Program) -> bool:

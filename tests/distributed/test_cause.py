@@ -209,7 +209,8 @@ ENTRY e {
     ("broadcast(one)", "broadcast(zero)", "o"), ("exponential(t)", "copy(t)", "s"), ("add(s, o)", "add(t, o)", "u"),
     ("add(s, o)", "add(s, s)", "u"), ("select(m, x, z)", "select(m, z, x)", "t"),
     ("compare(j, l)", "compare(l, j)", "m"),
-    ("constant(1)", "constant(2)", "one"), ("tanh(u)", "tanh(s)", "r"), ("tanh(u)", "tanh(t)", "r"),
+    ("constant(1)", "constant(2)", "one"), ("exponential(t)", "negate(t)", "s"),
+    ("add(s, o)", "multiply(s, o)", "u"), ("tanh(u)", "tanh(s)", "r"), ("tanh(u)", "tanh(t)", "r"),
 ])
 def test_those_that_do_what_their_counterparts_do_are_innocent(old: str, new: str, guilty: str) -> None:
     """A wrong value shows behind masks and numbers, which are none of the whole program's."""
@@ -217,3 +218,114 @@ def test_those_that_do_what_their_counterparts_do_are_innocent(old: str, new: st
     assert hlotool.isolate(MASKED, right).is_clean
     found = hlotool.isolate(MASKED, right.replace(old, new))
     assert found.place is not None and found.place.instruction.name == guilty, found.diagnostics[0]
+
+
+LOOP = """HloModule f, num_partitions=4
+
+body {
+  s = (s32[], f32[4,3]) parameter(0)
+  n = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  m = s32[] add(n, one), metadata={op_name="next"}
+  x = f32[4,3] get-tuple-element(s), index=1
+  t = f32[4,3] tanh(x), metadata={op_name="tanh"}
+  half = f32[] constant(0.5)
+  h = f32[4,3] broadcast(half), dimensions={}, metadata={op_name="half"}
+  y = f32[4,3] subtract(t, h), metadata={op_name="sub"}
+  ROOT r = (s32[], f32[4,3]) tuple(m, y)
+}
+
+condition {
+  s = (s32[], f32[4,3]) parameter(0)
+  n = s32[] get-tuple-element(s), index=0
+  three = s32[] constant(3)
+  ROOT p = pred[] compare(n, three), direction=LT, metadata={op_name="less"}
+}
+
+ENTRY e {
+  x = f32[4,3] parameter(0), sharding={devices=[4,1]<=[4]}
+  zero = s32[] constant(0)
+  s = (s32[], f32[4,3]) tuple(zero, x)
+  w = (s32[], f32[4,3]) while(s), condition=condition, body=body
+  ROOT y = f32[4,3] get-tuple-element(w), index=1, sharding={devices=[4,1]<=[4]}
+}
+"""
+
+
+@pytest.mark.parametrize(("old", "new", "guilty"), [
+    ("subtract(t, h)", "subtract(h, t)", "y"), ("tanh(x)", "cosine(x)", "t"), ("tanh(x)", "copy(x)", "t"),
+    ("constant(0.5)", "constant(1.5)", "half"), ("direction=LT", "direction=LE", "p"),
+    ("constant(3)", "constant(5)", "three")])
+def test_the_guilty_instruction_of_a_loop_is_named_with_its_round(old: str, new: str, guilty: str) -> None:
+    right = LOOP.replace("4,3]", "1,3]")
+    assert hlotool.isolate(LOOP, right).is_clean
+    found = hlotool.isolate(LOOP, right.replace(old, new))
+    assert found.place is not None and found.place.instruction.name == guilty, found.diagnostics[0]
+    assert found.place.iterations == (0,)
+
+
+NORM = """HloModule f, num_partitions=4
+
+fold { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT t = f32[] add(p, q), metadata={op_name="sum"} }
+
+ENTRY e {
+  x = f32[8,3] parameter(0), sharding={devices=[4,1]<=[4]}
+  zero = f32[] constant(0)
+  s = f32[3] reduce(x, zero), dimensions={0}, to_apply=fold, metadata={op_name="sum"}
+  b = f32[8,3] broadcast(s), dimensions={1}, metadata={op_name="spread"}
+  c = f32[8,3] subtract(x, b), metadata={op_name="sub"}
+  d = f32[8,3] multiply(c, c), metadata={op_name="square"}
+  v = f32[3] reduce(d, zero), dimensions={0}, to_apply=fold, metadata={op_name="sum"}
+  eight = f32[] constant(8)
+  n = f32[3] broadcast(eight), dimensions={}, metadata={op_name="count"}
+  ROOT m = f32[3] divide(v, n), metadata={op_name="div"}
+}
+"""
+NORM_PART = """HloModule f, num_partitions=4
+
+fold { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT t = f32[] add(p, q), metadata={op_name="sum"} }
+taken { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT l = f32[] add(p, q), metadata={op_name="sum"} }
+
+ENTRY e_spmd {
+  x = f32[2,3] parameter(0), sharding={devices=[4,1]<=[4]}
+  zero = f32[] constant(0)
+  s.1 = f32[3] reduce(x, zero), dimensions={0}, to_apply=taken, metadata={op_name="sum"}
+  s = f32[3] all-reduce(s.1), channel_id=1, GROUPS, to_apply=fold, metadata={op_name="sum"}
+  b = f32[2,3] broadcast(s), dimensions={1}, metadata={op_name="spread"}
+  c = f32[2,3] subtract(x, b), metadata={op_name="sub"}
+  d = f32[2,3] multiply(c, c), metadata={op_name="square"}
+  v.1 = f32[3] reduce(d, zero), dimensions={0}, to_apply=fold, metadata={op_name="sum"}
+  v = f32[3] all-reduce(v.1), channel_id=2, GROUPS, to_apply=fold, metadata={op_name="sum"}
+  eight = f32[] constant(8)
+  n = f32[3] broadcast(eight), dimensions={}, metadata={op_name="count"}
+  ROOT m = f32[3] divide(v, n), metadata={op_name="div"}
+}
+""".replace("GROUPS", "replica_groups={{0,1,2,3}}, use_global_device_ids=true")
+
+
+@pytest.mark.parametrize(("old", "new", "guilty"), [
+    ("l = f32[] add(p, q)", "l = f32[] add(p, p)", "s.1"), ("l = f32[] add(p, q)", "l = f32[] maximum(p, q)", "l"),
+    ("subtract(x, b)", "subtract(b, x)", None), ("subtract(x, b)", "add(x, b)", "c"),
+    ("divide(v, n)", "divide(n, v)", "m"), ("multiply(c, c)", "multiply(c, b)", "d"),
+    ("subtract(x, b)", "copy(x)", "c")])
+def test_what_is_computed_of_a_wrong_value_is_innocent(old: str, new: str, guilty: str | None) -> None:
+    """An all-reduce of what a wrong reduction gives is not guilty, nor is what takes a value under another name."""
+    assert hlotool.isolate(NORM, NORM_PART).is_clean
+    found = hlotool.isolate(NORM, NORM_PART.replace(old, new))
+    if guilty is None:  # the square of a difference does not tell its sign
+        assert found.is_clean
+        return
+    assert found.place is not None and found.place.instruction.name == guilty, found.diagnostics[0]
+
+
+def test_of_several_that_can_be_mended_none_is_named() -> None:
+    """A mask is turned round: the other direction of its comparison mends it, and so do the choices exchanged."""
+    whole = MASKED.replace(', metadata={op_name="mask"}', "").replace(', metadata={op_name="where"}', "")
+    right = whole.replace("4,6]", "1,6]")
+    assert hlotool.isolate(whole, right).is_clean
+    found = hlotool.isolate(whole, right.replace("direction=LT", "direction=GE"))
+    assert found.place is None and found.parts is not None
+    assert {"m", "t"} <= {p.instruction.name for p in found.parts.remaining}
+    assert "not decided" in found.diagnostics[0].message
+    record = parts_record("a", "b", found.parts)
+    assert record["instruction"] == "" and {"m", "t"} <= set(record["remaining"])

@@ -1,0 +1,81 @@
+"""Small edits of a partitioned program's instructions that make all results right: each may be guilty.
+
+What a partitioner puts in, numbers of devices, masks and tables, has no counterpart in the whole program. Such an
+instruction is edited (small_edits.py); a number is one or two more or less, its double or half, or the size of
+something. What does the same as its counterpart is never edited. An edit that mends the results on the arguments at
+hand and on fresh ones is an explanation of the difference; where several instructions have one, none is guilty.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+
+from hlotool.blame.collective_repairs import COLLECTIVES
+from hlotool.blame.number_repairs import fits
+from hlotool.blame.parts_run import PartsRun
+from hlotool.blame.small_edits import SmallEdit, SmallEdits, edit_of
+from hlotool.ir import Attributes, HloInstruction, Literal
+from hlotool.ir.arrays import np
+from hlotool.process import work_time
+
+#: edits of one instruction that are tried, edits in all, and seconds for them
+_EACH, _ALL, _SECONDS = 48, 500, 8.0
+
+
+def mending_edits(run: PartsRun, among: Iterable[HloInstruction], is_acquitted: Callable[[HloInstruction], bool]
+                  ) -> list[SmallEdit] | None:
+    """Return one edit for each instruction that has one; None where there was no time to try all."""
+    small = SmallEdits(run.partition.part.module, run.partition.whole.module)
+    sizes = sorted({d for p in run.partition.part.parameters for d in p.dims if d > 0})
+    found, until, left = [], min(work_time() + _SECONDS, run.until), _ALL
+    for instruction in among:
+        if is_acquitted(instruction) or instruction.opcode in ("parameter", "partition-id", "tuple"):
+            continue
+        for edit in itertools.islice(_edits(small, instruction, sizes), _EACH):
+            left -= 1
+            if left < 0 or work_time() > until:
+                return None
+            if run.is_mended_by(edit) and run.is_mended_anew(edit):
+                found.append(edit)
+                break
+    return found
+
+
+def is_superfluous(run: PartsRun, last: HloInstruction, others: Iterable[HloInstruction]) -> bool:
+    """Return True if all results are right without an instruction, and the others that can be edited serve it alone."""
+    serving = _serving(run, last)
+    return all(o in serving for o in others) and any(
+        run.is_mended_by(edit) and run.is_mended_anew(edit) for edit in _drops(last))
+
+
+def _serving(run: PartsRun, last: HloInstruction) -> set[HloInstruction]:
+    """Return the instructions that nothing uses but one and those that serve it."""
+    found, waiting = {last}, list(last.operands)
+    while waiting:
+        at = waiting.pop()
+        if at not in found and all(u in found for u in run.users.get(at, ())):
+            found.add(at)
+            waiting += at.operands
+    return found - {last}
+
+
+def _drops(instruction: HloInstruction) -> Iterator[SmallEdit]:
+    for operand in dict.fromkeys(instruction.operands):
+        if instruction.shape.is_array and operand.shape.compatible(instruction.shape):
+            yield edit_of(instruction, opcode="copy", operands=(operand,), attributes=Attributes())
+
+
+def _edits(small: SmallEdits, instruction: HloInstruction, sizes: list[int]) -> Iterator[SmallEdit]:
+    if instruction.opcode != "constant":
+        if instruction.opcode not in COLLECTIVES:  # they are given other groups, pairs and dimensions before
+            yield from small.of(instruction)
+        return
+    literal = instruction.attributes["literal"]
+    if not instruction.shape.is_array or instruction.shape.dims or not instruction.shape.dtype.is_integral:
+        return
+    held, kind = int(literal.array), literal.array.dtype
+    for other in dict.fromkeys((held + 1, held - 1, held + 2, held - 2, 2 * held, held // 2, *sizes)):
+        if other != held and fits(kind, other):
+            made = Literal(instruction.shape, np.asarray(other, kind))
+            yield edit_of(instruction, attributes=instruction.attributes | {"literal": made})
