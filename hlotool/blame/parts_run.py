@@ -12,7 +12,7 @@ from hlotool.blame.small_edits import SmallEdit, apply_edit
 from hlotool.blame.whole_values import WholeValues
 from hlotool.diagnostics import HloError
 from hlotool.distributed import Partition, PartPlace, device_grid
-from hlotool.execution import Moment, Observer, OutOfTime, Path, Program, Rebinding, evaluate_program
+from hlotool.execution import Moment, Observer, OutOfTime, Path, Program, Rebinding, evaluate_program, run_limit
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.ir.arrays import Array
 from hlotool.numerics import Evidence, Judgement
@@ -24,6 +24,8 @@ from hlotool.verdict import PartsEvidence
 
 #: trials in all, values of the whole program that are kept, and fresh sets of arguments
 _TRIALS, _VALUES, _FRESH = 1200, 4096, 2
+#: times that a trial may take as long as the program itself, as a loop with another end may have none, and seconds
+_LONGER, _LEAST_SECONDS = 8, 0.5
 _ENTERS = opcodes(lambda flow: flow.enters)
 
 #: an instruction at one point of the run
@@ -60,7 +62,9 @@ class PartsRun:
             evaluate_program(whole, [self.row], self._see_region, sees_parts=True)
         outside = {i for i, _ in self._seen}
         self.evidence = Evidence(whole, [self.row], reference_known=reference)
+        begun = work_time()
         self.made = evaluate_program(part, self.given, self._see_part)
+        self._longest = max(_LEAST_SECONDS, _LONGER * (work_time() - begun))
         self.wholes = WholeValues(self.grid, self._seen, [
             (i, row) for (_, i), row in self._own.items() if i not in outside and all(v is not None for v in row)])
         self.keys = [k for k, values in self.parts.items() if all(v is not None for v in values)]
@@ -142,7 +146,8 @@ class PartsRun:
         if self.trials > _TRIALS or work_time() > self.until:
             return False
         try:
-            rows = evaluate_program(program, given, observer, rebind=rebind)
+            with run_limit(self._longest):
+                rows = evaluate_program(program, given, observer, rebind=rebind)
             return not any(evidence.judge(v.array, 0, result).is_wrong
                            for result, versions in enumerate(self.partition.made(rows)) for v in versions)
         except (HloError, OutOfTime):
