@@ -106,5 +106,5 @@ def _compiled(module: HloModule, executor: str, options: BisectOptions) -> Chain
             arguments_for(program, options.seed + d) for d in range(program.devices)]
     found = judge_compilation(module, rows, executor, options)
     if found is None:
-        raise HloError([Diagnostic(NO_CHAIN, f"{executor} writes no dumps of its passes", filename=program.filename)])
+        raise HloError.of(NO_CHAIN, f"{executor} writes no dumps of its passes", filename=program.filename)
     return found

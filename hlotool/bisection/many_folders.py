@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from hlotool.diagnostics import Diagnostic, HloError, visible
+from hlotool.diagnostics import HloError, visible
 from hlotool.dumps import DumpName, dump_name, sort_folder
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.passes.equality import Diff, ModuleChange, diff, fingerprint
@@ -166,8 +166,8 @@ def _files(folder: Path) -> dict[_Key, list[Path]]:
         times = f" ({seen[same]})" if name.step >= 0 else ""
         found[_Key(f"{place}{name.module or 'module'}", f"{label}{times}")].append(path)
     if not found:
-        raise HloError([Diagnostic(NO_FILES, f"the folder {folder} holds no module, only what compilers leave beside "
-                                   "them", filename=str(folder))])
+        raise HloError.of(NO_FILES, f"the folder {folder} holds no module, only what compilers leave beside "
+                          "them", filename=str(folder))
     return found
 
 

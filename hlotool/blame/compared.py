@@ -94,8 +94,8 @@ def _stored(one: Program, given: Mapping[str, Any]) -> Comparison | None:
         if trace is None:
             continue
         if given.get("arguments") is None:
-            raise HloError([Diagnostic(ARGUMENTS, f"{name} holds values of one run, whose arguments are not given",
-                                       filename="--executors", help="give them: --args x.npz")])
+            raise HloError.of(ARGUMENTS, f"{name} holds values of one run, whose arguments are not given",
+                              filename="--executors", help="give them: --args x.npz")
         return compare_stored(one, [fitted(one, given["arguments"])] * one.devices, name, trace)
     return None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hlotool.blame.reference_run import UNKNOWN, ReferenceRun
 from hlotool.blame.small_edits import SmallEdit, apply_edit
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.execution import TIMEOUT, InstructionRuns, Observer, OutOfTime, Program, evaluate_program, flat
 from hlotool.ir import HloComputation, HloInstruction, post_order, reachable
 from hlotool.ir.arrays import Array, np
@@ -106,7 +106,7 @@ class EditedRuns:
         def run(*operands: Any, **keywords: Any) -> Any:
             self._rounds += 1
             if self._rounds > self._most_rounds:
-                raise HloError([Diagnostic(TIMEOUT, "the edited module runs much longer than it did before")])
+                raise HloError.of(TIMEOUT, "the edited module runs much longer than it did before")
             return function(*operands, **keywords)
 
         return run

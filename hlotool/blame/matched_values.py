@@ -17,7 +17,7 @@ from typing import Any
 
 from hlotool.blame.parts_run import PartsRun
 from hlotool.blame.reference_run import FOLDS
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.distributed import partition_between
 from hlotool.execution import UNSUPPORTED, Moment, Program, evaluate_program, require_one_signature, run_limit
 from hlotool.ir import HloComputation, HloInstruction, dtype_of_numpy
@@ -249,9 +249,9 @@ class _Watch:
     def _see(self, moment: Moment) -> Any:
         instruction, value = moment.instruction, moment.value
         if work_time() > self._deadline:
-            raise HloError([Diagnostic(UNSUPPORTED, "the reference has not run the program in the time that was given",
-                                       filename=self._program.filename,
-                                       help="give a smaller program, or more time")])
+            raise HloError.of(UNSUPPORTED, "the reference has not run the program in the time that was given",
+                              filename=self._program.filename,
+                              help="give a smaller program, or more time")
         if moment.device or not instruction.shape.is_array or instruction.opcode in _FORWARDING \
                 or any(call.caller.opcode in FOLDS for call in moment.path):
             return value

@@ -16,7 +16,7 @@ from hlotool.blame.places import InstructionPlace
 from hlotool.blame.reference_values import ReferenceValues
 from hlotool.blame.value_trace import TracedNames
 from hlotool.blame.wrong_instruction import Blame, search
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.execution import ARGUMENTS, Executor, Moment, Observer, Path, Program, evaluate_program, flat, typed
 from hlotool.ir import HloInstruction
 from hlotool.ir.arrays import Array
@@ -64,10 +64,10 @@ def stored_trace(program: Program, executor: Executor) -> dict[str, Array] | Non
     if len(unknown) == len(held):
         return None
     if unknown:
-        raise HloError([Diagnostic(ARGUMENTS, f"{executor.name} holds {', '.join(map(repr, unknown[:4]))}"
-                                              f"{' and others' if len(unknown) > 4 else ''} beside values of "
-                                              "instructions, and no instruction has such a name",
-                                   filename=program.filename)])
+        raise HloError.of(ARGUMENTS, f"{executor.name} holds {', '.join(map(repr, unknown[:4]))}"
+                                     f"{' and others' if len(unknown) > 4 else ''} beside values of "
+                                     "instructions, and no instruction has such a name",
+                          filename=program.filename)
     return held
 
 
@@ -100,8 +100,8 @@ def judge_stored(program: Program, arguments: Rows, trace: Mapping[str, Array]) 
 
     evaluate_program(program, arguments, watch)
     if unknown := [name for name in trace if name not in places]:
-        raise HloError([Diagnostic(ARGUMENTS, "on these arguments no instruction that gives an array runs as "
-                                              f"{', '.join(unknown[:4])}", filename=program.filename)])
+        raise HloError.of(ARGUMENTS, "on these arguments no instruction that gives an array runs as "
+                                     f"{', '.join(unknown[:4])}", filename=program.filename)
     given = {name: typed(trace[name], places[name][1].shape) for name in places}
     order = list(given)
 

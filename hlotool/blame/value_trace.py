@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlotool.blame.cuts import part
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.execution import ARGUMENTS, Executor, Moment, Path, Program, RunningCall, evaluate_program, rows_of
 from hlotool.ir import HloComputation, HloInstruction
 from hlotool.ir.arrays import Array
@@ -27,9 +27,9 @@ def trace(program: Program, arguments: Sequence[Sequence[Array]], executor: Exec
     found = (_on_reference if executor.name == "reference" else _on_executor)(program, arguments, executor, patterns)
     if not found:
         where = "module" if executor.name == "reference" else "entry computation"
-        raise HloError([Diagnostic(ARGUMENTS, f"no instruction of the {where} that gives an array is called "
-                                              f"{' or '.join(patterns)}",
-                                   filename=program.filename)])
+        raise HloError.of(ARGUMENTS, f"no instruction of the {where} that gives an array is called "
+                                     f"{' or '.join(patterns)}",
+                          filename=program.filename)
     return found
 
 

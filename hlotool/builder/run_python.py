@@ -11,7 +11,7 @@ import ast
 from typing import Any
 
 from hlotool.builder.codes import NOT_ITS_CODE
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.ir import HloModule
 
 #: the kinds of nodes that written code consists of
@@ -51,4 +51,4 @@ def _is_expected(node: ast.AST) -> bool:
 
 
 def _problem(name: str, message: str) -> HloError:
-    return HloError([Diagnostic(NOT_ITS_CODE, message, filename=name)])
+    return HloError.of(NOT_ITS_CODE, message, filename=name)

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 from hlotool.builder.codes import FOREIGN
 from hlotool.builder.functions import FUNCTIONS, Function, declare_records
 from hlotool.builder.growing_computation import laid_out
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.ir import (
     HloComputation,
     HloInstruction,
@@ -182,8 +182,8 @@ class _ProgramWriter:
             return "[" + ", ".join(self.computations[c] for c in value) + "]"
         if kind is Kind.INSTRUCTIONS:
             if not all(i in self.variables for i in value):  # an attribute of a computation
-                raise HloError([Diagnostic(FOREIGN, f"{name} names instructions of a computation before it is built; "
-                                           "the builder takes it for instructions only")])
+                raise HloError.of(FOREIGN, f"{name} names instructions of a computation before it is built; "
+                                  "the builder takes it for instructions only")
             return "[" + ", ".join(self.variables[i] for i in value) + "]"
         if kind is Kind.FLOAT and not math.isfinite(value):
             return f"float({str(value)!r})"

@@ -26,7 +26,7 @@ from hlotool.cli.console import INTERRUPTED, complain, report, show_line
 from hlotool.cli.limits import add_run_limit
 from hlotool.cli.option_values import processes, seconds, whole_number
 from hlotool.cli.report_format import add_format
-from hlotool.diagnostics import Diagnostic, HloError, visible
+from hlotool.diagnostics import HloError, visible
 from hlotool.text.folder_files import files_below
 
 if TYPE_CHECKING:
@@ -118,10 +118,10 @@ def _plan(args: argparse.Namespace) -> Plan:
         complain(f"hlotool fuzz: {_MOST_DUMPS:,} of the {len(files):,} dumps are mutated, the first by name")
     dumps = tuple(f for f in files[:_MOST_DUMPS] if f not in left_out)
     if files and not dumps:
-        raise HloError([Diagnostic(NO_DUMPS, f"no dump in {args.dumps[0]} can be mutated", filename=args.dumps[0])])
+        raise HloError.of(NO_DUMPS, f"no dump in {args.dumps[0]} can be mutated", filename=args.dumps[0])
     if args.dumps and not files:
-        raise HloError([Diagnostic(NO_DUMPS, f"{args.dumps[0]} holds no file that ends with {' or '.join(_SUFFIXES)}",
-                                   filename=args.dumps[0])])
+        raise HloError.of(NO_DUMPS, f"{args.dumps[0]} holds no file that ends with {' or '.join(_SUFFIXES)}",
+                          filename=args.dumps[0])
     names = tuple(args.generators.split(",")) if args.generators else (
         *(("dump",) if dumps else ()), "operation", "composed", "rule", "rewritten")
     executor = executor_named(args.executor)

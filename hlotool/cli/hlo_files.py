@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hlotool.cli.console import encoded, write_bytes
 from hlotool.cli.whole_files import NOT_REWRITTEN, each_once, write_whole
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.ir import lazy_dataclass, with_line_feeds
 from hlotool.text.input_files import bytes_of, files_of, inputs_of, read_stream, uncompressed
 
@@ -49,9 +49,9 @@ def read_hlo_file(name: str, kinds: Sequence[str] = ("hlo",)) -> HloFile:
     other = next((kind for kind in sorted(found) if kind not in kinds), None)
     if other is not None:
         texts = "HLO and StableHLO" if "mlir" in kinds else "HLO"
-        raise HloError([Diagnostic(
+        raise HloError.of(
             NOT_REWRITTEN, f"only {texts} text can be rewritten in place, this is {_KINDS[other]}", filename=shown,
-            help="`hlotool convert -o FILE.hlo` writes its HLO text to a file of its own")])
+            help="`hlotool convert -o FILE.hlo` writes its HLO text to a file of its own")
     text = uncompressed(data, shown).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
     kept = text if "\r\n" in text else with_line_feeds(text)
     return HloFile(shown, data, kept, "stablehlo" if "mlir" in found else "hlo")

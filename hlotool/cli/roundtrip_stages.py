@@ -257,8 +257,7 @@ def _print_back(module: HloModule) -> None:
     second = str(hlotool.parse(first, f"{module.name} (printed)"))
     if first != second:
         row = next(n for n, (a, b) in enumerate(zip(first.split("\n"), second.split("\n"), strict=False), 1) if a != b)
-        raise HloError([Diagnostic(NOT_FIXED_POINT,
-                                   f"line {row} of the printed text prints otherwise when it was read back")])
+        raise HloError.of(NOT_FIXED_POINT, f"line {row} of the printed text prints otherwise when it was read back")
 
 
 def _cannot(stage: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.diagnostics import HloError, define
 from hlotool.ir import deferred
 
 NOT_REWRITTEN = define("R120", "file-not-rewritten", "A file that is not written, because something would be lost: it "
@@ -286,7 +286,7 @@ def _is_alive(process: int) -> bool:
 
 
 def _refused(path: Path, message: str, help: str = "") -> HloError:
-    return HloError([Diagnostic(NOT_REWRITTEN, f"not written: {message}", filename=str(path), help=help)])
+    return HloError.of(NOT_REWRITTEN, f"not written: {message}", filename=str(path), help=help)
 
 
 def _umask() -> int:

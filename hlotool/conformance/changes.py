@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hlotool.conformance.outcome import Status
-from hlotool.diagnostics import Diagnostic, HloError, define, reason_of
+from hlotool.diagnostics import HloError, define, reason_of
 from hlotool.process import read_plain
 
 NO_REPORT = define("T106", "no-conformance-report", "A file that is to be compared with is no JSON report of a run of "
@@ -84,4 +84,4 @@ def read_report(path: pathlib.Path) -> list[Record]:
 
 
 def _no_report(path: pathlib.Path, why: str) -> HloError:
-    return HloError([Diagnostic(NO_REPORT, why, filename=str(path))])
+    return HloError.of(NO_REPORT, why, filename=str(path))

@@ -35,7 +35,7 @@ from typing import Any
 
 from hlotool.conformance.case import ConformanceCase
 from hlotool.conformance.outcome import CaseOutcome, Status
-from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.diagnostics import HloError, define
 from hlotool.execution import executor_name
 from hlotool.process import read_plain_text
 
@@ -211,4 +211,4 @@ def _is_version(version: str, specifier: str) -> bool:
 
 
 def _wrong(filename: str, message: str) -> HloError:
-    return HloError([Diagnostic(BAD_EXPECTATIONS, message, filename=filename)])
+    return HloError.of(BAD_EXPECTATIONS, message, filename=filename)

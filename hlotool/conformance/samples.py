@@ -109,7 +109,7 @@ def literal(text: str) -> Array:
     shape, _, value = text.strip().partition(" ")
     found = parse(f"ENTRY main {{ ROOT c = {shape} constant({value}) }}").entry.root.literal
     if found is None or not found.shape.is_array:
-        raise HloError([Diagnostic(BAD_DIRECTIVE, f"{shape} is no array")])
+        raise HloError.of(BAD_DIRECTIVE, f"{shape} is no array")
     return found.array
 
 

@@ -11,7 +11,7 @@ from hlotool.conformance.case import ConformanceCase
 from hlotool.conformance.edges import ops_cases
 from hlotool.conformance.samples import read_cases
 from hlotool.conformance.selection import Selection
-from hlotool.diagnostics import Diagnostic, HloError, define
+from hlotool.diagnostics import HloError, define
 from hlotool.ops import OPS
 
 UNKNOWN_SUITE = define("T104", "unknown-suite", "No conformance suite has this name.")
@@ -32,8 +32,8 @@ def checked_names(names: tuple[str, ...]) -> tuple[str, ...]:
     known = tuple(descriptions())
     for name in names:
         if name not in (*known, "all"):
-            raise HloError([Diagnostic(UNKNOWN_SUITE, f"no suite is called {name!r}; there are {', '.join(known)}",
-                                       filename="--suite")])
+            raise HloError.of(UNKNOWN_SUITE, f"no suite is called {name!r}; there are {', '.join(known)}",
+                              filename="--suite")
     return known if "all" in names else tuple(dict.fromkeys(names))
 
 
@@ -54,6 +54,5 @@ def samples_folder() -> pathlib.Path:
     package = pathlib.Path(__file__).parents[1]
     found = next((f for f in (package / "samples", package.parent / "samples") if (f / "ops").is_dir()), None)
     if found is None:
-        raise HloError([Diagnostic(NO_SAMPLES, f"no samples in {package} nor beside it; reinstall hlotool",
-                                   filename="<samples>")])
+        raise HloError.of(NO_SAMPLES, f"no samples in {package} nor beside it; reinstall hlotool", filename="<samples>")
     return found

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from hlotool.corpus.codes import NOT_LISTED
 from hlotool.corpus.libraries import library
 from hlotool.corpus.result_tables import plain
-from hlotool.diagnostics import Diagnostic, HloError, reason_of, visible
+from hlotool.diagnostics import HloError, reason_of, visible
 from hlotool.dumps import other_kind
 from hlotool.text.folder_files import files_below, files_fitting, found_in, open_regular
 from hlotool.text.input_files import MOST_BYTES, NO_FILES, SUFFIXES, UNREADABLE, bytes_of, most_grown, read_stream
@@ -57,7 +57,7 @@ class CorpusInput:
     def read(self) -> bytes:
         """The bytes. Raises HloError (R001, R003, R170, R174)."""
         if self.problem:
-            raise _problem(NOT_LISTED, self.problem, self.name)
+            raise HloError.of(NOT_LISTED, self.problem, self.name)
         # Somebody named it, so it may be a pipe; but a child that reads it has other open files than its user's shell.
         is_open_file = os.path.realpath(self.path).startswith(("/dev/", "/proc/"))
         if (self.protocol, self.member, self.folder) == ("file", "", None) and not is_open_file:
@@ -68,7 +68,7 @@ class CorpusInput:
         except HloError:
             raise
         except Exception as error:  # every store has exceptions of its own
-            raise _problem(UNREADABLE, f"{self.name} cannot be read: {_reason(error)}", self.name) from error
+            raise HloError.of(UNREADABLE, f"{self.name} cannot be read: {_reason(error)}", self.name) from error
 
     def _opened(self) -> Any:
         if not self.member:
@@ -99,17 +99,17 @@ def listed(given: Iterable[str]) -> Iterator[CorpusInput]:
                 seen[found.name] = key
                 yield found
             elif before != key:
-                raise _problem(NOT_LISTED, f"two inputs would have one name in the results: {found.name}", word,
-                               "rename one of them")
+                raise HloError.of(NOT_LISTED, f"two inputs would have one name in the results: {found.name}", word,
+                                  "rename one of them")
 
 
 def _listed(word: str) -> Iterator[CorpusInput]:
     if word == "-":
-        raise _problem(NOT_LISTED, "standard input is no corpus; files, folders, archives and addresses are", word)
+        raise HloError.of(NOT_LISTED, "standard input is no corpus; files, folders, archives and addresses are", word)
     is_here = os.path.lexists(word) or "://" not in word
     if not is_here and "::" in word:
-        raise _problem(NOT_LISTED, "addresses within addresses are not read", word,
-                       "name the archive itself: its members are found in it")
+        raise HloError.of(NOT_LISTED, "addresses within addresses are not read", word,
+                          "name the archive itself: its members are found in it")
     protocol, path = ("file", word) if is_here else _divided(word)
     is_empty = True
     for found in _files(protocol, path, word):
@@ -118,8 +118,8 @@ def _listed(word: str) -> Iterator[CorpusInput]:
             yield inner
     if is_empty:
         what = "no file fits" if glob.has_magic(path) else "there is no HLO or MLIR file, and no archive of some, in"
-        raise _problem(NO_FILES, f"{what} {word}", word, f"files of folders and archives are known by their suffixes: "
-                       f"{' '.join(SUFFIXES)}, each also with .gz")
+        raise HloError.of(NO_FILES, f"{what} {word}", word, "files of folders and archives are known by their "
+                          f"suffixes: {' '.join(SUFFIXES)}, each also with .gz")
 
 
 def _divided(address: str) -> tuple[str, str]:
@@ -128,8 +128,8 @@ def _divided(address: str) -> tuple[str, str]:
         # Some stores count the colon and slashes to their paths, others do not.
         return protocol, library("fsspec").get_filesystem_class(protocol)._strip_protocol(address) or path
     except (ImportError, ValueError) as error:
-        raise _problem(NOT_LISTED, f"{address} cannot be listed: {error}", address,
-                       "install the package that serves such addresses: s3fs for s3://, gcsfs for gs://") from error
+        raise HloError.of(NOT_LISTED, f"{address} cannot be listed: {error}", address,
+                          "install the package that serves such addresses: s3fs for s3://, gcsfs for gs://") from error
 
 
 def _files(protocol: str, path: str, word: str) -> Iterator[CorpusInput]:
@@ -150,7 +150,7 @@ def _files(protocol: str, path: str, word: str) -> Iterator[CorpusInput]:
     except HloError:
         raise
     except Exception as error:
-        raise _problem(NOT_LISTED, f"{word} cannot be listed: {_reason(error)}", word) from error
+        raise HloError.of(NOT_LISTED, f"{word} cannot be listed: {_reason(error)}", word) from error
 
 
 def _local_files(path: str) -> Iterator[CorpusInput]:
@@ -211,7 +211,7 @@ def _members(found: CorpusInput, is_named: bool) -> Iterator[CorpusInput]:
     except Exception as error:
         said = f"the archive cannot be opened: {_reason(error)}"
         if is_named:
-            raise _problem(NOT_LISTED, said, found.name) from error
+            raise HloError.of(NOT_LISTED, said, found.name) from error
         yield replace(found, problem=said)
         return
     for info in sorted(inside, key=lambda i: (i.get("header_offset") or i.get("offset") or 0, i["name"])):
@@ -230,7 +230,8 @@ def _system(protocol: str) -> Any:
     try:
         return library("fsspec").filesystem(protocol)
     except (ImportError, ValueError) as error:
-        raise _problem(NOT_LISTED, f"addresses with {protocol}:// cannot be read: {error}", f"{protocol}://") from error
+        raise HloError.of(NOT_LISTED, f"addresses with {protocol}:// cannot be read: {error}",
+                          f"{protocol}://") from error
 
 
 # A compressed archive is read from its beginning for each member that lies before the last one: so it stays open.
@@ -267,7 +268,3 @@ def joined_path(*parts: str) -> str:
 
 def _reason(error: Exception) -> str:
     return visible(reason_of(error))
-
-
-def _problem(code: str, message: str, filename: str, help: str = "") -> HloError:
-    return HloError([Diagnostic(code, message, filename=filename, help=help)])

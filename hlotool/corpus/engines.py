@@ -22,7 +22,7 @@ from hlotool.corpus.corpus_inputs import store_environment
 from hlotool.corpus.libraries import library
 from hlotool.corpus.part_work import PartDone, PartWork, Stopped, do_part
 from hlotool.corpus.result_folder import RunPart
-from hlotool.diagnostics import Diagnostic, HloError, visible
+from hlotool.diagnostics import HloError, visible
 from hlotool.process import Child, processors
 
 #: the engines by name, and who does the work
@@ -142,8 +142,7 @@ def _client(scheduler: str) -> Iterator[Any]:
 
 
 def _no_engine(message: str) -> HloError:
-    return HloError([Diagnostic(NO_ENGINE, message, filename="--engine dask",
-                                help="`--engine local` needs no scheduler")])
+    return HloError.of(NO_ENGINE, message, filename="--engine dask", help="`--engine local` needs no scheduler")
 
 
 # In the workers

@@ -23,7 +23,7 @@ from hlotool.corpus.query_parts import (
 from hlotool.corpus.query_sql import Statement, compiled
 from hlotool.corpus.result_folder import ResultStore, finished_parts
 from hlotool.corpus.result_tables import INPUTS, INSTRUCTIONS, MODULES, plain
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.process import available_memory
 
 #: what is told of an instruction, and the column that tells it
@@ -119,8 +119,8 @@ def ask(query: Query, text: str, index: str, limit: int) -> Answer:
     if not parts:
         return Answer([], missing=missing)
     if plain(folder.path) != folder.path:
-        raise HloError([Diagnostic(NOT_AN_INDEX, "the index has a name that is no UTF-8, which DuckDB cannot open",
-                                   filename=folder.name, help="give the folder another name")])
+        raise HloError.of(NOT_AN_INDEX, "the index has a name that is no UTF-8, which DuckDB cannot open",
+                          filename=folder.name, help="give the folder another name")
     duckdb = library("duckdb")
     connection = _connected(duckdb, folder)
     try:
@@ -135,8 +135,8 @@ def ask(query: Query, text: str, index: str, limit: int) -> Answer:
             "SELECT count(*), count(*) FILTER (status <> 'ok') FROM inputs").fetchone()
         of_modules = connection.execute("SELECT count(*) FROM modules").fetchone()[0]
     except duckdb.Error as error:
-        raise HloError([Diagnostic(NOT_AN_INDEX, f"the index cannot be read: {str(error).splitlines()[0]}",
-                                   filename=folder.name, help="write it again with `hlotool corpus index`")]) from error
+        raise HloError.of(NOT_AN_INDEX, f"the index cannot be read: {str(error).splitlines()[0]}",
+                          filename=folder.name, help="write it again with `hlotool corpus index`") from error
     finally:
         connection.close()
     return Answer([_found(row, folder) for row in rows], count, modules, of_modules, unusable,
@@ -150,8 +150,8 @@ _TYPES: tuple[Any, ...] = (str, (int, NoneType), str, str, str, str, str, int, (
 
 def _found(row: tuple[Any, ...], folder: ResultStore) -> FoundInstruction:
     if not all(isinstance(value, kind) for value, kind in zip(row, _TYPES, strict=True)):
-        raise HloError([Diagnostic(NOT_AN_INDEX, "the index holds values of other types than were written",
-                                   filename=folder.name, help="write it again with `hlotool corpus index`")])
+        raise HloError.of(NOT_AN_INDEX, "the index holds values of other types than were written",
+                          filename=folder.name, help="write it again with `hlotool corpus index`")
     return FoundInstruction(*row)
 
 

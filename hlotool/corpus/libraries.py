@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 from hlotool.corpus.codes import NO_LIBRARY
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 
 #: top-level module -> the package that holds it
 PACKAGES = {"dask": "dask", "distributed": "distributed", "duckdb": "duckdb", "fsspec": "fsspec", "pyarrow": "pyarrow"}
@@ -22,5 +22,4 @@ def library(name: str) -> Any:
             said = f"work on corpora needs the package {package}, which is not installed"
         else:
             said = f"the package {package} cannot be loaded: {error}"
-        raise HloError([Diagnostic(NO_LIBRARY, said, filename="<command>",
-                                   help="pip install 'hlotool[corpus]'")]) from error
+        raise HloError.of(NO_LIBRARY, said, filename="<command>", help="pip install 'hlotool[corpus]'") from error

@@ -27,7 +27,7 @@ from hlotool.corpus.codes import NOT_AN_INDEX, OTHER_RUN
 from hlotool.corpus.corpus_inputs import CorpusInput, folder_of, joined_path
 from hlotool.corpus.libraries import library
 from hlotool.corpus.result_tables import INPUTS, VERSION
-from hlotool.diagnostics import Diagnostic, HloError, visible
+from hlotool.diagnostics import HloError, visible
 from hlotool.process import OwnFiles
 
 if TYPE_CHECKING:
@@ -319,9 +319,9 @@ def _record(data: bytes) -> dict[str, Any]:
 
 
 def _other(folder: ResultStore, message: str) -> HloError:
-    return HloError([Diagnostic(OTHER_RUN, message, filename=folder.name, help=_HELP)])
+    return HloError.of(OTHER_RUN, message, filename=folder.name, help=_HELP)
 
 
 def _not_an_index(folder: ResultStore, message: str) -> HloError:
-    return HloError([Diagnostic(NOT_AN_INDEX, message, filename=folder.name,
-                                help="`hlotool corpus index PATH -o INDEX` writes one")])
+    return HloError.of(NOT_AN_INDEX, message, filename=folder.name,
+                       help="`hlotool corpus index PATH -o INDEX` writes one")

@@ -169,5 +169,10 @@ class HloError(Exception):
         self.diagnostics = diagnostics
         super().__init__(diagnostics)
 
+    @classmethod
+    def of(cls, code: str, message: str, filename: str = "<string>", help: str = "") -> HloError:
+        """Return the error of one diagnostic that has no place in a text."""
+        return cls([Diagnostic(code, message, filename=filename, help=help)])
+
     def __str__(self) -> str:
         return "\n".join(map(str, self.diagnostics))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hlotool.diagnostics.diagnostic import Diagnostic, HloError
+from hlotool.diagnostics.diagnostic import HloError
 
 
 def declared(group: str, name: str, what: str, code: str, fits: Callable[[Any], bool], kind: str) -> Any:
@@ -25,6 +25,6 @@ def declared(group: str, name: str, what: str, code: str, fits: Callable[[Any], 
             if fits(found):
                 return found
             problem = f"{point.value} is {kind}"
-        raise HloError([Diagnostic(code, f"the {what} {name!r}: {problem}", filename=f"{group}: {point.name}",
-                                   help="mend the package that declares it")])
+        raise HloError.of(code, f"the {what} {name!r}: {problem}", filename=f"{group}: {point.name}",
+                          help="mend the package that declares it")
     return None

@@ -174,12 +174,12 @@ def read_folder(path: str | Path, wanted: Callable[[str], bool] | None = None) -
     found.alone = len(asked) - len(found.chains)
     if every and not asked:
         names = sorted({c.name for c in every})
-        raise HloError([Diagnostic(NO_CHAIN, f"{path} holds no dumps of a module of the name that is asked for",
-                                   filename=str(path), help=f"it holds those of {first_few(names, 8)}")])
+        raise HloError.of(NO_CHAIN, f"{path} holds no dumps of a module of the name that is asked for",
+                          filename=str(path), help=f"it holds those of {first_few(names, 8)}")
     if not found.chains:
-        raise HloError([Diagnostic(
+        raise HloError.of(
             NO_CHAIN, f"{path} holds no two dumps of one module", filename=str(path),
-            help="XLA writes such folders with XLA_FLAGS='--xla_dump_to=FOLDER --xla_dump_hlo_pass_re=.*'")])
+            help="XLA writes such folders with XLA_FLAGS='--xla_dump_to=FOLDER --xla_dump_hlo_pass_re=.*'")
     return found
 
 
@@ -312,7 +312,7 @@ class DumpReader:
         if known is None:
             inputs = inputs_of(data, dump.path)
             if not inputs:
-                raise HloError([Diagnostic(NOT_A_DUMP, "it is empty", filename=dump.path)])
+                raise HloError.of(NOT_A_DUMP, "it is empty", filename=dump.path)
             known = self._known[data] = _parsed(inputs[0])
         return known
 

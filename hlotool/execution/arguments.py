@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.execution.codes import UNSUPPORTED
 from hlotool.execution.program import Program
 from hlotool.execution.sizes import leaves
@@ -31,8 +31,8 @@ def arguments_for(program: Program, seed: int = 0, kind: str = "random") -> list
     """The arguments of one device. Raises HloError for parameters of more dimensions than arrays have."""
     for shape in program.parameters:
         if shape.is_array and shape.rank > _MOST_DIMENSIONS:
-            raise HloError([Diagnostic(UNSUPPORTED, f"a parameter has {shape.rank} dimensions; arrays have at most "
-                                       f"{_MOST_DIMENSIONS}")])
+            raise HloError.of(UNSUPPORTED, f"a parameter has {shape.rank} dimensions; arrays have at most "
+                              f"{_MOST_DIMENSIONS}")
     generator = np.random.default_rng(seed)
     return [_argument(generator, shape, kind) for shape in program.parameters if shape.is_array]
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from hlotool.diagnostics import Diagnostic, HloError, format_bytes
+from hlotool.diagnostics import HloError, format_bytes
 from hlotool.execution.codes import BAD_ARRAYS
 from hlotool.ir import Shape
 from hlotool.ir.arrays import np
@@ -155,4 +155,4 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 
 def _bad(filename: str, why: str) -> HloError:
-    return HloError([Diagnostic(BAD_ARRAYS, f"{filename} cannot be read: {why}", filename=filename)])
+    return HloError.of(BAD_ARRAYS, f"{filename} cannot be read: {why}", filename=filename)

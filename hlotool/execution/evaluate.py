@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.execution.codes import MEMORY, MISREAD, TIMEOUT, UNSUPPORTED
 from hlotool.execution.devices import Abandoned, DeviceWorld, Meeting, Queues
 from hlotool.execution.evaluation import Evaluation, Moment, Observer, Rebinding, Step
@@ -60,9 +60,9 @@ def evaluate_program(program: Program, arguments: Sequence[Sequence[Array]], obs
     try:
         return run.results()[::alike]
     except OutOfMemory as error:
-        raise HloError([Diagnostic(MEMORY, str(error), filename=program.filename)]) from error
+        raise HloError.of(MEMORY, str(error), filename=program.filename) from error
     except OutOfTime as error:
-        raise HloError([Diagnostic(TIMEOUT, str(error), filename=program.filename)]) from error
+        raise HloError.of(TIMEOUT, str(error), filename=program.filename) from error
 
 
 @dataclass

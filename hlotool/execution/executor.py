@@ -154,10 +154,10 @@ class Executor(abc.ABC):
     def require_computing(self) -> None:
         """Raises HloError (E106) for one that holds the results of one program where others have to run."""
         if not self.computes:
-            raise HloError([Diagnostic(UNSUPPORTED, f"{self.name} holds the results of one program, and other programs "
-                                       "have to run to find out", filename="--executors",
-                                       help="`hlotool compare` holds them against the reference; a file with values of "
-                                       "instructions (`hlotool run --trace` writes one) is also looked through")])
+            raise HloError.of(UNSUPPORTED, f"{self.name} holds the results of one program, and other programs "
+                              "have to run to find out", filename="--executors",
+                              help="`hlotool compare` holds them against the reference; a file with values of "
+                              "instructions (`hlotool run --trace` writes one) is also looked through")
 
     def stored_arrays(self) -> dict[str, Any] | None:
         """The arrays of the user's file by name, where there are such. Raises HloError (R110)."""
@@ -240,7 +240,7 @@ class _Said:
                 raise HloError([refused(name, error, self.filename)]) from error
             case _:
                 return
-        raise HloError([Diagnostic(code, message, filename=self.filename)]) from error
+        raise HloError.of(code, message, filename=self.filename) from error
 
 
 #: kind of a refusal -> its code

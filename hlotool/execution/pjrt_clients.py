@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.execution.codes import ABSENT, BAD_OPTION
 from hlotool.process import Refusal, read_plain
 
@@ -82,8 +82,8 @@ def absolute(words: str) -> str:
         return words
     path = Path(place).absolute()
     if not path.is_file():
-        raise HloError([Diagnostic(ABSENT, f"there is no plugin {place}", filename="--executors",
-                                   help="a platform that JAX finds has a plain name, for example pjrt:cpu")])
+        raise HloError.of(ABSENT, f"there is no plugin {place}", filename="--executors",
+                          help="a platform that JAX finds has a plain name, for example pjrt:cpu")
     return f"{path}{words[len(place):]}"
 
 
@@ -160,6 +160,6 @@ def _typed(word: str) -> Value:
 
 
 def _bad_option(words: str, why: str) -> HloError:
-    return HloError([Diagnostic(BAD_OPTION, f"pjrt:{words}: {why}", filename="--executors",
-                                help="options stand behind the name, for example "
-                                     "pjrt:cpu+xla_backend_optimization_level=0")])
+    return HloError.of(BAD_OPTION, f"pjrt:{words}: {why}", filename="--executors",
+                       help="options stand behind the name, for example "
+                            "pjrt:cpu+xla_backend_optimization_level=0")

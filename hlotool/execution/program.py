@@ -78,9 +78,9 @@ class Program:
             raise HloError(problems)
         found = tuple(s for p in parameters for s in leaves(p.shape))
         if (size := sum(map(bytes_of, found))) > available_memory():
-            raise HloError([Diagnostic(MEMORY, f"the arguments take {format_bytes(size)}, and "
-                                               f"{format_bytes(available_memory())} may be taken",
-                                       filename=self.filename)])
+            raise HloError.of(MEMORY, f"the arguments take {format_bytes(size)}, and "
+                                      f"{format_bytes(available_memory())} may be taken",
+                              filename=self.filename)
         return found
 
     def _without_argument(self, parameter: HloInstruction) -> Diagnostic | None:
@@ -145,9 +145,9 @@ class Program:
     def require_devices(self, most: int = MOST_DEVICES, said: str = "") -> None:
         """Raise HloError where there are none, or more than so many devices."""
         if not 0 < self.replicas * self.partitions <= most:
-            raise HloError([Diagnostic(
+            raise HloError.of(
                 UNSUPPORTED, f"the module is for {self.replicas} replicas of {self.partitions} partitions; "
-                             f"at most {most} devices{' ' * bool(said)}{said} can be run", filename=self.filename)])
+                             f"at most {most} devices{' ' * bool(said)}{said} can be run", filename=self.filename)
 
     @functools.cached_property
     def stablehlo(self) -> bytes:
@@ -234,8 +234,8 @@ def fitted(program: Program, arguments: Sequence[Array]) -> list[Array]:
     _require_count(program, arguments)
     for number, (shape, given) in enumerate(zip(shapes, arguments, strict=True)):
         if not shape.is_array:
-            raise HloError([Diagnostic(UNSUPPORTED, f"parameter leaf {number} is {shape}, which has no values",
-                                       filename=program.filename)])
+            raise HloError.of(UNSUPPORTED, f"parameter leaf {number} is {shape}, which has no values",
+                              filename=program.filename)
         try:
             array = np.asarray(given) if hasattr(given, "dtype") else np.asarray(given, dtype=shape.dtype.numpy)
         except (TypeError, ValueError, OverflowError) as error:
@@ -272,10 +272,9 @@ def require_one_signature(one: Program, other: Program, of_results: bool = True)
     for what, a, b in both[:1 + of_results]:
         if [(s.element_type, s.dims) for s in a if s.is_array] != [(s.element_type, s.dims) for s in b if s.is_array]:
             left, right = (", ".join(s.text(layout=False) for s in side) for side in (a, b))
-            raise HloError([Diagnostic(ARGUMENTS, f"{pair}: their {what} are ({left}) and ({right})")])
+            raise HloError.of(ARGUMENTS, f"{pair}: their {what} are ({left}) and ({right})")
     if one.devices != other.devices:
-        raise HloError([Diagnostic(ARGUMENTS, f"{pair}: they take arguments for {one.devices} and {other.devices} "
-                                              "devices")])
+        raise HloError.of(ARGUMENTS, f"{pair}: they take arguments for {one.devices} and {other.devices} devices")
 
 
 def _misfit(program: Program, message: str) -> Diagnostic:

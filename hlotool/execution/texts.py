@@ -66,8 +66,8 @@ def _one_by_one(executor: Executor, task: str, rows: Sequence[tuple[Any, ...]], 
     for row in rows:
         text = row[0]
         if late[text] == _LATE:
-            found.append(HloError([Diagnostic(TIMEOUT, f"not asked: {_LATE} other sets of arguments of this program "
-                                                       "gave no answer in time", filename=row[1])]))
+            found.append(HloError.of(TIMEOUT, f"not asked: {_LATE} other sets of arguments of this program "
+                                              "gave no answer in time", filename=row[1]))
             continue
         found.append(_single(executor, task, row, devices))
         late[text] += _is_late(found[-1])

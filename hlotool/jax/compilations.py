@@ -35,7 +35,7 @@ def lint_compilations(config: Settings | Mapping[str, Any] | str | Path | None =
     JAX cannot be listened to.
     """
     if fail_on not in FAIL_ON:
-        raise HloError([Diagnostic(NO_HOOK, f"fail_on is {fail_on!r}; it is one of {', '.join(FAIL_ON)}")])
+        raise HloError.of(NO_HOOK, f"fail_on is {fail_on!r}; it is one of {', '.join(FAIL_ON)}")
     return Compilations(config, report or print_frames, optimized, FAIL_ON[fail_on])
 
 

@@ -121,8 +121,8 @@ def fix_file(text: str, filename: str, settings: Settings | None = None, *, unsa
     plain = with_line_feeds(text)
     parts = split_modules(plain, filename)
     if any(source.text not in plain for source in parts):
-        raise HloError([Diagnostic(NOT_FIXABLE, "the lines have a logger's prefixes, so they cannot be rewritten",
-                                   filename=filename, help="take the module out of the log first")])
+        raise HloError.of(NOT_FIXABLE, "the lines have a logger's prefixes, so they cannot be rewritten",
+                          filename=filename, help="take the module out of the log first")
     pieces: list[str] = []
     results: list[Fixed] = []
     at = 0

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.mlir import codes
 from hlotool.mlir.bytecode_reader import Bytecode, Dialect, read_bytecode, read_producer
 from hlotool.mlir.bytecode_writer import write_bytecode
@@ -64,9 +64,9 @@ def write_stablehlo_artifact(program: Operation, target: Version = NEWEST, filen
     Raises HloError with a finding at each operation that the version lacks, or for a version that there is not.
     """
     if not FIRST <= target <= NEWEST:
-        raise HloError([Diagnostic(codes.TOO_NEW, f"no artifact of StableHLO {version_text(target)} can be written",
-                                   filename=filename,
-                                   help=f"versions {version_text(FIRST)} to {version_text(NEWEST)} can be written")])
+        raise HloError.of(codes.TOO_NEW, f"no artifact of StableHLO {version_text(target)} can be written",
+                          filename=filename,
+                          help=f"versions {version_text(FIRST)} to {version_text(NEWEST)} can be written")
     made = written_for(program, target, filename)
     version = next(number for first, number in _BYTECODE_VERSIONS if first <= target)
     return write_bytecode(made, artifact_dialects(), f"StableHLO_v{version_text(target)}", version)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.grammars import BYTECODE_MAGIC
 from hlotool.ir import no_collection
 from hlotool.mlir import builtin_values as mlir
@@ -71,7 +71,7 @@ def read_bytecode(data: bytes, dialects: Mapping[str, Dialect], filename: str = 
         with no_collection():
             return _BytecodeFile(data, dialects).read()
     except DamagedError as error:
-        raise HloError([Diagnostic(error.code, f"byte {error.offset}: {error.message}", filename=filename)]) from None
+        raise HloError.of(error.code, f"byte {error.offset}: {error.message}", filename=filename) from None
 
 
 def read_producer(data: bytes) -> tuple[int, str] | None:

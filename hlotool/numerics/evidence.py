@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.execution import TIMEOUT, Observer, Program, evaluate_program, fed
 from hlotool.ir.arrays import Array
 from hlotool.numerics.allowance import MODEL, Allowance, assumed_ulps
@@ -180,5 +180,5 @@ class Evidence:
             return True
         if number < fewest:
             said = f"{number} samples took more than {self.policy.seconds:.3g} s: too few for a verdict"
-            raise HloError([Diagnostic(TIMEOUT, said, filename=self.program.filename)])
+            raise HloError.of(TIMEOUT, said, filename=self.program.filename)
         return False

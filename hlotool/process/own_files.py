@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError, reason_of
+from hlotool.diagnostics import HloError, reason_of
 from hlotool.ir import lazy_dataclass
 
 #: bytes that a file of ours may have
@@ -137,7 +137,7 @@ class OwnFiles:
 
     def refused(self, why: str) -> HloError:
         """Return the error of a folder that cannot be used."""
-        return HloError([Diagnostic(self.code, why, filename=str(self.path), help=self.help)])
+        return HloError.of(self.code, why, filename=str(self.path), help=self.help)
 
     @contextlib.contextmanager
     def _folder(self, name: str, makes: bool = False) -> Iterator[tuple[int, str]]:
@@ -197,10 +197,10 @@ def read_plain(path: Path, code: str, what: str, most: int = MOST_BYTES) -> byte
             is_plain = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
             data = stream.read(most + 1) if is_plain else b""
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
-        raise HloError([Diagnostic(code, f"{what} cannot be read: {reason_of(error)}", filename=str(path))]) from error
+        raise HloError.of(code, f"{what} cannot be read: {reason_of(error)}", filename=str(path)) from error
     if not is_plain or len(data) > most:
         why = f"it has more than {most} bytes" if is_plain else "it is no regular file"
-        raise HloError([Diagnostic(code, f"{what} cannot be read: {why}", filename=str(path))])
+        raise HloError.of(code, f"{what} cannot be read: {why}", filename=str(path))
     return data
 
 
@@ -209,7 +209,7 @@ def read_plain_text(path: Path, code: str, what: str, most: int = MOST_BYTES) ->
     try:
         return read_plain(path, code, what, most).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise HloError([Diagnostic(code, f"{what} cannot be read: {reason_of(error)}", filename=str(path))]) from error
+        raise HloError.of(code, f"{what} cannot be read: {reason_of(error)}", filename=str(path)) from error
 
 
 def _without_waiting(path: str, flags: int) -> int:

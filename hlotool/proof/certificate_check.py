@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.ir import HloModule
 from hlotool.passes.equality import Node, NotComparable, Numbering, NumberingRule
 from hlotool.proof.certificate import HEAD, MOVES, RULES, ExpressionNames, digest, ended, raw_results, taken_over
@@ -42,8 +42,8 @@ def check_certificate(text: str, before: HloModule, after: HloModule, filename: 
     try:
         return _checked(text, before, after)
     except _RefusedError as error:
-        raise HloError([Diagnostic(REFUSED, f"the certificate is refused: {error}", filename=filename,
-                                   help="write it anew: hlotool compare --prove --certificate FILE")]) from None
+        raise HloError.of(REFUSED, f"the certificate is refused: {error}", filename=filename,
+                          help="write it anew: hlotool compare --prove --certificate FILE") from None
 
 
 class _RefusedError(Exception):

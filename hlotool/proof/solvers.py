@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.process import note_progress, work_time
 from hlotool.proof.codes import NO_SOLVER
 
@@ -57,8 +57,8 @@ def asked(text: str, unknowns: tuple[str, ...], effort: int = 4) -> Reply:
             if found.answer is not Decision.UNKNOWN:
                 return found
     if found is None:
-        raise HloError([Diagnostic(NO_SOLVER, "no solver is installed: neither bitwuzla nor z3",
-                                   help="pip install 'hlotool[prove]'")])
+        raise HloError.of(NO_SOLVER, "no solver is installed: neither bitwuzla nor z3",
+                          help="pip install 'hlotool[prove]'")
     return found
 
 

@@ -99,17 +99,13 @@ def in_message(filename: str) -> Iterator[None]:
     try:
         yield
     except _TruncatedError:
-        raise _problem(TRUNCATED, "the file is truncated: it ends in the middle of a field", filename) from None
+        raise HloError.of(TRUNCATED, "the file is truncated: it ends in the middle of a field", filename) from None
     except _MalformedError as error:
-        raise _problem(NOT_A_MODULE, f"this is no module in protobuf form: {error}", filename) from None
+        raise HloError.of(NOT_A_MODULE, f"this is no module in protobuf form: {error}", filename) from None
     except DecodeError as error:
-        raise _problem(NOT_A_MODULE, f"this is no module in protobuf form: {error}", filename) from None
+        raise HloError.of(NOT_A_MODULE, f"this is no module in protobuf form: {error}", filename) from None
     except ProtoError as error:
-        raise _problem(error.code, error.message, filename) from None
-
-
-def _problem(code: str, message: str, filename: str) -> HloError:
-    return HloError([Diagnostic(code, message, filename=filename)])
+        raise HloError.of(error.code, error.message, filename) from None
 
 
 # The wire

@@ -23,7 +23,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.execution import CRASH, Program, is_ours
 from hlotool.ir import HloModule
 from hlotool.passes.read import parse
@@ -248,4 +248,4 @@ def _words(value: Any) -> dict[str, str]:
 
 
 def _bad(filename: str, why: str) -> HloError:
-    return HloError([Diagnostic(BAD_BUNDLE, f"{filename} is no bundle that can be used: {why}", filename=filename)])
+    return HloError.of(BAD_BUNDLE, f"{filename} is no bundle that can be used: {why}", filename=filename)

@@ -26,7 +26,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.execution import Program
 from hlotool.ir import Attributes
 from hlotool.passes.edit import clone_module
@@ -240,8 +240,8 @@ class _ReductionRun:
 
     def _not_shown(self, seen: Observation) -> HloError:
         how = f" in {self.options.repeats} trials" if self.options.repeats > 1 else ""
-        return HloError([Diagnostic(NOT_SHOWN, f"the module does not show the failure{how}: {self.test.describe()}"
-                                    + (f" ({seen.said})" if seen.said else ""), filename=self.filename)])
+        return HloError.of(NOT_SHOWN, f"the module does not show the failure{how}: {self.test.describe()}"
+                           + (f" ({seen.said})" if seen.said else ""), filename=self.filename)
 
     def _first(self) -> tuple[Asked, tuple[str, ...]]:
         """Ask the original, and learn the signs of its failure, the worst one first."""

@@ -124,15 +124,15 @@ def _is_path(text: str) -> bool:
 def _one_input(data: bytes, filename: str) -> Input:
     found = inputs_of(data, filename)
     if len(found) != 1:
-        raise HloError([Diagnostic(SEVERAL, f"{filename} holds {len(found)} modules", filename=filename,
-                                   help="hlotool.read_all gives each of them")])
+        raise HloError.of(SEVERAL, f"{filename} holds {len(found)} modules", filename=filename,
+                          help="hlotool.read_all gives each of them")
     return found[0]
 
 
 def _no_program(message: str, filename: str = "", help: str = "") -> HloError:
-    return HloError([Diagnostic(NOT_A_PROGRAM, message, filename=filename or "<object>", help=help or (
+    return HloError.of(NOT_A_PROGRAM, message, filename=filename or "<object>", help=help or (
         "a module, HLO or StableHLO text or bytes, a path, an open file, an object of JAX or a function with arguments "
-        "is asked for"))])
+        "is asked for"))
 
 
 # Objects: each reader takes the object, a function's arguments and keywords, and a file's name.

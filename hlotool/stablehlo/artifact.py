@@ -72,8 +72,7 @@ def write_artifact(module: Any, version: str | None = None, losses: list[Loss] |
     except (ValueError, RuntimeError, ir.MLIRError) as error:
         mlir.write_stablehlo_artifact(from_bindings(module))  # says what has no form in an artifact, and where
         reason = (told or [str(error)])[0]
-        raise HloError([Diagnostic(codes.UNVERSIONED, f"no artifact of version {target} can be written: {reason}")
-                        ]) from None
+        raise HloError.of(codes.UNVERSIONED, f"no artifact of version {target} can be written: {reason}") from None
     finally:
         handler.detach()
     return data
@@ -86,7 +85,7 @@ def _own_artifact(program: mlir.Operation, version: str | None) -> bytes:
     if version is None:
         return mlir.write_stablehlo_artifact(program)
     if not _IS_VERSION.fullmatch(version):
-        raise HloError([Diagnostic(codes.UNVERSIONED, f"{version} is no version; 1.0.0 is one")])
+        raise HloError.of(codes.UNVERSIONED, f"{version} is no version; 1.0.0 is one")
     return mlir.write_stablehlo_artifact(program, mlir.version_of(version))
 
 
@@ -103,8 +102,7 @@ def _require_version(target: str) -> None:
         problem = f"is newer than {current}, the current version of this StableHLO"
     else:
         return
-    raise HloError([Diagnostic(codes.UNVERSIONED, f"{target} {problem}",
-                               help=f"versions {oldest} to {current} can be written")])
+    raise HloError.of(codes.UNVERSIONED, f"{target} {problem}", help=f"versions {oldest} to {current} can be written")
 
 
 def _require_readable(data: bytes) -> None:
@@ -116,10 +114,10 @@ def _require_readable(data: bytes) -> None:
     oldest, current = artifact_versions()
     found = artifact_version(data) or version_of(current)
     which = "newer" if found > version_of(current) else "older"
-    raise HloError([Diagnostic(
+    raise HloError.of(
         codes.UNREADABLE, f"the artifact is of StableHLO {version_text(found)}; this StableHLO reads {oldest} to "
         f"{current}", help=f"take a {which} jaxlib, or write the artifact for a version that both have "
-                           f"(`hlotool convert --target {current}`)")])
+                           f"(`hlotool convert --target {current}`)")
 
 
 def is_readable(data: bytes) -> bool:
@@ -188,5 +186,5 @@ def read_artifact(data: bytes, context: Any = None, *, isolate: bool = True) -> 
             return ir.Module.parse(bytecode_from_outside(data), context)
         return stablehlo.deserialize_portable_artifact(context, data)
     except (ValueError, RuntimeError, ir.MLIRError) as error:
-        raise HloError([Diagnostic(codes.UNREADABLE, f"the portable artifact cannot be read, it may be "
-                                   f"truncated or damaged: {error}")]) from None
+        raise HloError.of(codes.UNREADABLE, f"the portable artifact cannot be read, it may be "
+                          f"truncated or damaged: {error}") from None

@@ -114,7 +114,7 @@ def _own_attributes(operation: Any, attributes: dict[str, Any]) -> dict[str, Any
         return attributes
     largest = attributes.pop("largest", None)
     if largest is not None and not largest.value:
-        raise HloError([Diagnostic(codes.REFUSED, "@mhlo.topk of the smallest elements has no StableHLO operation")])
+        raise HloError.of(codes.REFUSED, "@mhlo.topk of the smallest elements has no StableHLO operation")
     return attributes
 
 
@@ -160,8 +160,8 @@ def run_passes(program: Any, *passes: str) -> None:
         except ir.MLIRError as error:
             told = [d.message for d in error.error_diagnostics] or _FIRST_ERROR.findall(str(error))
             reason = (told or [str(error)])[0]
-            raise HloError([Diagnostic(codes.REFUSED, f"the program cannot be written without what HLO lacks: "
-                                                      f"{reason}")]) from None
+            raise HloError.of(codes.REFUSED, f"the program cannot be written without what HLO lacks: "
+                                             f"{reason}") from None
 
 
 def operation_names(program: Any) -> set[str]:
@@ -223,11 +223,11 @@ def argument_types(functions: Sequence[tuple[str, Sequence[AnyType]]], arg_shape
     """
     entries = [f for f in functions if f[0] == "main"] or functions
     if not entries:
-        raise HloError([Diagnostic(codes.NO_ENTRY, "the program has no function")])
+        raise HloError.of(codes.NO_ENTRY, "the program has no function")
     inputs = entries[0][1]
     if len(inputs) != len(arg_shapes):
-        raise HloError([Diagnostic(codes.ARGUMENT_SHAPES, f"the program takes {len(inputs)} arguments, "
-                                                          f"{len(arg_shapes)} shapes are given")])
+        raise HloError.of(codes.ARGUMENT_SHAPES, f"the program takes {len(inputs)} arguments, "
+                                                 f"{len(arg_shapes)} shapes are given")
     known, problems, found = Types(), list[Diagnostic](), list[str]()
     for number, (given, type_) in enumerate(zip(arg_shapes, inputs, strict=True)):
         try:

@@ -147,10 +147,10 @@ class Importer:
             visibility = functions[names.index("main")].attribute("sym_visibility")
             if visibility is not None and text_of(visibility) == "private":
                 # XLA drops private functions that nothing calls, and then finds no main.
-                raise HloError([Diagnostic(codes.NO_ENTRY, "the function main is private: no program begins with it")])
+                raise HloError.of(codes.NO_ENTRY, "the function main is private: no program begins with it")
             return "main"
-        raise HloError([Diagnostic(codes.NO_ENTRY, "the module has no function main"
-                                   + (f"; it has {shortened(', '.join(names))}" if names else ""))])
+        raise HloError.of(codes.NO_ENTRY, "the module has no function main"
+                          + (f"; it has {shortened(', '.join(names))}" if names else ""))
 
     def _shell(self, name: str) -> HloComputation:
         computation = HloComputation(self._unique(self._computation_names, _sanitised(name) or "region"))

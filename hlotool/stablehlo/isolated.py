@@ -14,7 +14,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.process import Child, Crashed, OutOfMemory, Refusal, TimedOut, shared_child
 from hlotool.stablehlo import codes
 
@@ -34,7 +34,7 @@ def has_mlir() -> bool:
 def require_mlir(purpose: str, help: str = "pip install jax") -> None:
     """Raises HloError (X217) where jaxlib's MLIR is not installed: "`purpose`, and jaxlib is not installed"."""
     if not has_mlir():
-        raise HloError([Diagnostic(codes.NO_MLIR, f"{purpose}, and jaxlib is not installed", help=help)])
+        raise HloError.of(codes.NO_MLIR, f"{purpose}, and jaxlib is not installed", help=help)
 
 
 def bytecode_from_outside(source: str | bytes) -> bytes:
@@ -78,18 +78,15 @@ def _asked(task: str, *arguments: Any) -> Any:
     if not HAS_CHILD:
         return getattr(importlib.import_module("hlotool.stablehlo.outside_programs"), task)(*arguments)
 
-    def failure(code: str, message: str) -> HloError:
-        return HloError([Diagnostic(code, message)])
-
     try:
         return _readers().ask(f"hlotool.stablehlo.outside_programs:{task}", *arguments, timeout=READ_LIMIT)
     except Crashed as error:
-        raise failure(codes.READER_CRASH, f"MLIR ended its process on this program: {error}") from None
+        raise HloError.of(codes.READER_CRASH, f"MLIR ended its process on this program: {error}") from None
     except TimedOut as error:
-        raise failure(codes.READER_TIMEOUT, f"reading the program gave {error}") from None
+        raise HloError.of(codes.READER_TIMEOUT, f"reading the program gave {error}") from None
     except OutOfMemory as error:
-        raise failure(codes.READER_MEMORY, f"reading the program takes too much memory: {error}".removesuffix(": ")
+        raise HloError.of(codes.READER_MEMORY, f"reading the program takes too much memory: {error}".removesuffix(": ")
                       ) from None
     except Refusal as error:
         problem = "a string is no UTF-8" if _NO_UTF8.search(error.message) else error.message
-        raise failure(codes.UNREADABLE, f"the program cannot be read: {problem}") from None
+        raise HloError.of(codes.UNREADABLE, f"the program cannot be read: {problem}") from None

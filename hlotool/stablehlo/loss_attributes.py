@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hlotool import mlir
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.ir import (
     KINDS,
     Attributes,
@@ -176,8 +176,8 @@ class Restorer:
                 made.attributes = made.attributes | {"control-predecessors": found}
         for computation in by_name:
             if circle := cycles(computation):
-                raise HloError([Diagnostic(REFUSED, f"{circle[0].name} would wait for itself: the control predecessors "
-                                           f"that {LOST} says make a circle")])
+                raise HloError.of(REFUSED, f"{circle[0].name} would wait for itself: the control predecessors "
+                                  f"that {LOST} says make a circle")
             computation.instructions = post_order(computation)
 
 

@@ -227,7 +227,7 @@ def function_type(function: Operation) -> mlir.FunctionType:
     match function.attribute("function_type"):
         case mlir.TypeAttribute(type=mlir.FunctionType() as found):
             return found
-    raise HloError([Diagnostic(codes.REFUSED, f"the function {symbol_of(function)} has no type")])
+    raise HloError.of(codes.REFUSED, f"the function {symbol_of(function)} has no type")
 
 
 def root_sharding(leaves: Sequence[dict[str, Any]]) -> Sharding | None:
@@ -276,7 +276,7 @@ def _number_of(attributes: Mapping[str, AnyAttribute], name: str) -> int:
     """Return an integer among attributes. Raises HloError for anything else."""
     found = attributes[name]
     if not isinstance(found, mlir.IntegerAttribute):
-        raise HloError([Diagnostic(codes.REFUSED, f"{name} is {value_text(found)}, which is no number")])
+        raise HloError.of(codes.REFUSED, f"{name} is {value_text(found)}, which is no number")
     return found.value
 
 
@@ -310,7 +310,7 @@ def read_sharding_attribute(name: str, attribute: AnyAttribute) -> Any:
             return read_value(Kind.SHARDING, attribute.text)
         found = read_sharding(attribute.text.encode("utf-8", "surrogateescape"))
     if found is None:
-        raise HloError([Diagnostic(codes.REFUSED, f"{name} is {value_text(attribute)}, which is no sharding")])
+        raise HloError.of(codes.REFUSED, f"{name} is {value_text(attribute)}, which is no sharding")
     return found
 
 

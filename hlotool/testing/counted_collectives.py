@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError, define, did_you_mean, format_bytes
+from hlotool.diagnostics import HloError, define, did_you_mean, format_bytes
 from hlotool.ir import UNBOUNDED, HloComputation, HloInstruction, HloModule, Shape
 from hlotool.ops import OPS
 from hlotool.passes.cost import (
@@ -78,8 +78,8 @@ def collectives(program: Any, *arguments: Any) -> list[Collective]:
     module = read_compiled(program, arguments)
     cost = module_cost(module)
     if has_to_be_partitioned(cost):
-        raise HloError([Diagnostic(TO_BE_PARTITIONED, UNPARTITIONED, filename=module.name, help="compile it first: "
-                                   "jax.jit(f).lower(...).compile()")])
+        raise HloError.of(TO_BE_PARTITIONED, UNPARTITIONED, filename=module.name, help="compile it first: "
+                          "jax.jit(f).lower(...).compile()")
     callers = {c: calls[0] for c, calls in module.callers().items() if calls}
     computations = module.parents()
     endless = set(cost.unknown_loops)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from hlotool.diagnostics import Diagnostic, HloError, define, nearest, reason_of
+from hlotool.diagnostics import HloError, define, nearest, reason_of
 from hlotool.grammars import BYTECODE_MAGIC, terminal
 from hlotool.ir import Source, deferred, lazy_dataclass, with_line_feeds
 from hlotool.text.folder_files import files_below, files_fitting, found_in, open_regular
@@ -83,18 +83,18 @@ def files_of(given: str | Path, *, follows: bool = True) -> list[Path]:
     Of what is found in a folder links out of it are no part (folder_files.py), without `follows` no links at all.
     """
     if not str(given):
-        raise _problem(UNREADABLE, "an empty word is no path", "", "the current folder is `.`; is a variable empty?")
+        raise HloError.of(UNREADABLE, "an empty word is no path", "", "the current folder is `.`; is a variable empty?")
     path = Path(given)
     if path.is_dir():
         found = sorted(f for f in map(Path, files_below(str(path), _is_known, follows=follows)) if f.is_file())
         if not found:
-            raise _problem(NO_FILES, f"the folder {path} holds no HLO or MLIR file", str(path),
-                           f"files are known by their suffixes: {' '.join(SUFFIXES)}, each also with .gz")
+            raise HloError.of(NO_FILES, f"the folder {path} holds no HLO or MLIR file", str(path),
+                              f"files are known by their suffixes: {' '.join(SUFFIXES)}, each also with .gz")
         return found
     if not path.exists() and glob.has_magic(str(path)):
         found = [Path(f) for f in files_fitting(str(path), follows=follows)]
         if not found:
-            raise _problem(NO_FILES, f"no file fits the pattern {path}", str(path))
+            raise HloError.of(NO_FILES, f"no file fits the pattern {path}", str(path))
         return found
     return [path]
 
@@ -112,7 +112,7 @@ def bytes_of(file: Path) -> bytes:
             return read_stream(stream, str(file), begin=begin)
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         said = f"{file} cannot be read: {reason_of(error)}"
-        raise _problem(UNREADABLE, said, str(file), _named_alike(file)) from error
+        raise HloError.of(UNREADABLE, said, str(file), _named_alike(file)) from error
 
 
 def _named_alike(file: Path) -> str:
@@ -139,13 +139,10 @@ def read_stream(stream: BinaryIO | gzip.GzipFile, filename: str, most: int | Non
         size += len(part)
         _HEARERS[-1](size)
         if size > most:
-            raise _problem(TOO_LARGE, f"more than {most >> 20} MiB to read", filename,
-                           "a dump of that size is no module; is this file, or what is compressed in it, another one?")
+            raise HloError.of(TOO_LARGE, f"more than {most >> 20} MiB to read", filename,
+                              "a dump of that size is no module; is this file, or what is compressed in it, another "
+                              "one?")
     return b"".join(parts)
-
-
-def _problem(code: str, message: str, filename: str, help: str = "") -> HloError:
-    return HloError([Diagnostic(code, message, filename=filename, help=help)])
 
 
 def inputs_of(data: bytes, filename: str) -> list[Input]:
@@ -205,7 +202,7 @@ def uncompressed(data: bytes, filename: str) -> bytes:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
                 data = read_stream(stream, filename, min(MOST_BYTES, most_grown(len(data))))
         except (OSError, EOFError, zlib.error) as error:
-            raise _problem(UNREADABLE, f"{filename} is not a whole gzip file: {error}", filename) from error
+            raise HloError.of(UNREADABLE, f"{filename} is not a whole gzip file: {error}", filename) from error
     return data
 
 

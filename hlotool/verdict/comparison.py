@@ -149,8 +149,8 @@ def compare(a: HloModule | str, b: HloModule | str | None = None, *, arguments: 
     work = _Work(one, other, tuple(executors), tolerance, time_limit, work_time() + time_budget, b is not None,
                  counts_extremes, locate, partition, is_proof_wanted)
     if arguments is None and one.parameters and (stored := [e.name for e in work.running if not e.computes]):
-        raise HloError([Diagnostic(ARGUMENTS, f"{stored[0]} holds results of one run: give its arguments, too",
-                                   filename=one.filename)])
+        raise HloError.of(ARGUMENTS, f"{stored[0]} holds results of one run: give its arguments, too",
+                          filename=one.filename)
     started = time.monotonic()
     try:
         with run_limit(time_limit):
@@ -291,10 +291,10 @@ class _Work:
                       if (record := OPS.get(i.opcode)) is not None and "random" in record.flags), None)
         if drawn is not None:
             said = f"{drawn.opcode} {drawn.name} draws random numbers of an executor's own: there is nothing to compare"
-            raise HloError([Diagnostic(UNSUPPORTED, said)])
+            raise HloError.of(UNSUPPORTED, said)
         shapes = [s for s in (*self.one.parameters, *self.one.results) if s.is_array]
         if problem := arguments_problem(self.one.devices, shapes):
-            raise HloError([Diagnostic(MEMORY, problem, filename=self.one.filename)])
+            raise HloError.of(MEMORY, problem, filename=self.one.filename)
         numbered = itertools.islice(enumerate(sets), self.most_sets)
         held = self.one.devices * sum(map(bytes_of, shapes))
         most = max(1, min(_LAST_BATCH, _BATCH_BYTES // max(1, held)))

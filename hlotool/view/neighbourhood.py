@@ -39,12 +39,12 @@ def instruction_named(module: HloModule, name: str) -> HloInstruction:
         return found[0][1]
     if found:
         places = first_few((f"{c.name}/{i.name}" for c, i in found), _MOST_NAMED)
-        raise HloError([Diagnostic(NO_SUCH_INSTRUCTION, f"{len(found)} instructions are called {plain}",
-                                   help=f"name its computation: {places}")])
+        raise HloError.of(NO_SUCH_INSTRUCTION, f"{len(found)} instructions are called {plain}",
+                          help=f"name its computation: {places}")
     near = nearest(plain, dict.fromkeys(i.name for _, i in rows), _MOST_NAMED)
-    raise HloError([Diagnostic(NO_SUCH_INSTRUCTION, f"no instruction of {module.name} is called {plain}",
-                               help=f"did you mean {' or '.join(near)}?" if near else
-                               "`hlotool view MODULE` shows a page on which names are searched")])
+    raise HloError.of(NO_SUCH_INSTRUCTION, f"no instruction of {module.name} is called {plain}",
+                      help=f"did you mean {' or '.join(near)}?" if near else
+                      "`hlotool view MODULE` shows a page on which names are searched")
 
 
 @dataclass(frozen=True, slots=True)

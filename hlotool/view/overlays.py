@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.ir import HloInstruction, HloModule
 from hlotool.ir.arrays import np
 from hlotool.linting import lint
@@ -67,9 +67,9 @@ def read_values(path: str) -> Values:
 
 
 def _unreadable(path: str, fault: str) -> HloError:
-    return HloError([Diagnostic(NO_VALUES, f"{path} holds {fault}", filename=path,
-                                help="--values takes `hlotool run --trace ... -o values.npz`, `hlotool isolate "
-                                     "--format json`, CSV of names and values, or JSON {name: value, ...}")])
+    return HloError.of(NO_VALUES, f"{path} holds {fault}", filename=path,
+                       help="--values takes `hlotool run --trace ... -o values.npz`, `hlotool isolate "
+                            "--format json`, CSV of names and values, or JSON {name: value, ...}")
 
 
 def _json_rows(text: str) -> list[dict[str, Any]]:
@@ -119,8 +119,8 @@ def _require_once(path: str, names: Sequence[str]) -> None:
     """Raise HloError (R150) for a name that has several rows: which value is meant is not ours to guess."""
     if (most := Counter(names).most_common(1)) and most[0][1] > 1:
         name, count = most[0]
-        raise HloError([Diagnostic(NO_VALUES, f"{path} has {count} rows for {name}", filename=path,
-                                   help="give each name one row: the sum or the mean of its values, say")])
+        raise HloError.of(NO_VALUES, f"{path} has {count} rows for {name}", filename=path,
+                          help="give each name one row: the sum or the mean of its values, say")
 
 
 def _as_numbers(column: Mapping[str, str]) -> dict[str, float | str]:

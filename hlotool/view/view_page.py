@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from hlotool.diagnostics import Diagnostic, HloError, format_bytes, format_count, visible, visible_html
+from hlotool.diagnostics import HloError, format_bytes, format_count, visible, visible_html
 from hlotool.diagnostics.pages import filled, packed, script_data
 from hlotool.ir import HloModule
 from hlotool.passes.cost import peak_memory
@@ -73,8 +73,8 @@ def pair_page(names: Sequence[str], modules: Sequence[HloModule], values: Values
 
 def _require_values(record: dict[str, Any]) -> None:
     if record.get("values") == [] == record["columns"]:
-        raise HloError([Diagnostic(NO_VALUES, f"none of the values is of an instruction of {record['name']}",
-                                   filename=record["name"], help="are they of another module?")])
+        raise HloError.of(NO_VALUES, f"none of the values is of an instruction of {record['name']}",
+                          filename=record["name"], help="are they of another module?")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import pkgutil
 from collections.abc import Mapping
 from importlib.util import find_spec
 
-from hlotool.diagnostics import Diagnostic, HloError, declared, nearest
+from hlotool.diagnostics import HloError, declared, nearest
 from hlotool.execution.codes import UNKNOWN_EXECUTOR
 from hlotool.execution.executor import Executor, Options
 
@@ -55,12 +55,12 @@ def executor_named(name: str, options: Options | float | None = None) -> Executo
         "no subclass of hlotool.execution.Executor")
     if found is None or bool(found.parameter) is not bool(colon and argument) or "\0" in name or _is_list(name):
         known = ", ".join(executor_names())
-        raise HloError([Diagnostic(UNKNOWN_EXECUTOR, f"no executor is called {name!r}; there are {known}",
-                                   filename="--executors", help=_advice(name))])
+        raise HloError.of(UNKNOWN_EXECUTOR, f"no executor is called {name!r}; there are {known}",
+                          filename="--executors", help=_advice(name))
     if missing := [top for top in dict.fromkeys(i.partition(".")[0] for i in found.imports) if find_spec(top) is None]:
-        raise HloError([Diagnostic(UNKNOWN_EXECUTOR, f"the executor {name} needs {missing[0]}, which is not installed",
-                                   filename="--executors",
-                                   help="--executors reference computes without it; pip install jax")])
+        raise HloError.of(UNKNOWN_EXECUTOR, f"the executor {name} needs {missing[0]}, which is not installed",
+                          filename="--executors",
+                          help="--executors reference computes without it; pip install jax")
     return found(found.argument_of(argument), options)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.ir import HloModule, Shape
 from hlotool.ir.arrays import np
 from hlotool.jax.lax.codes import NOT_RUNNING
@@ -30,7 +30,7 @@ def lowered_code(text: str, parameters: Sequence[Shape]) -> HloModule:
             "hlotool.jax.lax.lowered_code:lowered_here", text, _described(parameters), timeout=_LIMIT)
     except (Crashed, TimedOut, OutOfMemory, Refusal) as error:
         message = error.message if isinstance(error, Refusal) else str(error)
-        raise HloError([Diagnostic(NOT_RUNNING, f"JAX does not run the code: {message}")]) from None
+        raise HloError.of(NOT_RUNNING, f"JAX does not run the code: {message}") from None
     return from_stablehlo(bytecode)
 
 

@@ -86,8 +86,8 @@ def _only_input(text: str) -> Input:
     """Return the text as one program, of whichever form. Raises HloError for several."""
     given = inputs_of(text.encode("utf-8", "surrogatepass"), _NAME)
     if len(given) > 1:
-        raise HloError([Diagnostic(NOT_IN_BROWSER, f"the text holds {len(given)} programs; this takes one at a time",
-                                   help="leave one of them")])
+        raise HloError.of(NOT_IN_BROWSER, f"the text holds {len(given)} programs; this takes one at a time",
+                          help="leave one of them")
     return given[0]
 
 

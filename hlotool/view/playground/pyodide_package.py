@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from hlotool.diagnostics import Diagnostic, HloError
+from hlotool.diagnostics import HloError
 from hlotool.process import read_plain
 from hlotool.view.playground.codes import NO_PYODIDE
 
@@ -102,5 +102,5 @@ def _unpacked(packed: bytes) -> dict[str, bytes]:
 
 
 def _problem(message: str) -> HloError:
-    return HloError([Diagnostic(NO_PYODIDE, message, help=f"`npm pack pyodide@{VERSION}` gives the package; "
-                                "`hlotool docs FOLDER --playground --pyodide FILE` takes it")])
+    return HloError.of(NO_PYODIDE, message, help=f"`npm pack pyodide@{VERSION}` gives the package; "
+                       "`hlotool docs FOLDER --playground --pyodide FILE` takes it")
