@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from hlotool.diagnostics import first_few
 from hlotool.distributed.partition import Partition, placement_for
 from hlotool.distributed.relation_walk import Walk, leaves_of, nested_arguments, only_marks, tile_of
-from hlotool.execution import is_border
 from hlotool.ir import HloInstruction, Placement, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import acts
+from hlotool.ops import acts, is_border
 from hlotool.ops.relation_values import array_of
 from hlotool.ops.relations import NotCarried, Pieces, Relations, Term, TermPiece, TermView, Value
 from hlotool.process import work_time

@@ -11,10 +11,10 @@ from collections.abc import Callable, Hashable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from hlotool.execution import NotSplit, Program, border_of, is_border
+from hlotool.execution import NotSplit, Program, border_of
 from hlotool.ir import HloComputation, HloInstruction, Placement, Shape, UnlistedDevicesError, post_order
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import TARGETS, Calls, flow_of
+from hlotool.ops import TARGETS, Calls, flow_of, is_border
 from hlotool.ops.relation_rules import carried
 from hlotool.ops.relation_values import array_of, one_view
 from hlotool.ops.relations import NotCarried, Pieces, Read, Relations, Rows, TermView, Value

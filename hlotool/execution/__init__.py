@@ -20,7 +20,7 @@ from hlotool.execution.evaluate import InstructionRuns, evaluate_program
 from hlotool.execution.evaluation import Moment, Observer, Path, Rebinding, RunningCall
 from hlotool.execution.executor import TIME_LIMIT, Executor, Options, PerDevice, Results, library_versions
 from hlotool.execution.executors import executor_classes, executor_name, executor_named, executor_names, is_ours
-from hlotool.execution.manual_regions import NotSplit, border_of, is_border
+from hlotool.execution.manual_regions import NotSplit, border_of
 from hlotool.execution.open_sizes import closed, open_parameters
 from hlotool.execution.program import Program, fitted, flat, located, nested, require_one_signature
 from hlotool.execution.run_limits import OutOfTime, arguments_problem, run_limit
@@ -74,7 +74,6 @@ __all__ = [
     "fitted_rows",
     "flat",
     "in_order_of_names",
-    "is_border",
     "is_ours",
     "leaves",
     "library_versions",

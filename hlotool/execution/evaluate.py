@@ -14,14 +14,14 @@ from hlotool.execution.codes import MEMORY, MISREAD, TIMEOUT, UNSUPPORTED
 from hlotool.execution.devices import Abandoned, DeviceWorld, Meeting, Queues
 from hlotool.execution.evaluation import Evaluation, Moment, Observer, Rebinding, Step
 from hlotool.execution.lockstep import StepEvaluation, StepWorld
-from hlotool.execution.manual_regions import Border, NotSplit, border_of, inside_of, is_border, require_whole
+from hlotool.execution.manual_regions import Border, NotSplit, border_of, require_whole
 from hlotool.execution.program import Program, flat, located, nested, require_rows
 from hlotool.execution.run_limits import OutOfTime, RunLimits
 from hlotool.execution.sizes import MOST_THREADS
 from hlotool.execution.spread import Apart, each, each_of, spread
 from hlotool.ir import HloComputation, HloInstruction, Shape
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import Effects, checked_by, flow_of
+from hlotool.ops import Effects, checked_by, flow_of, inside_of, is_border
 from hlotool.process import OutOfMemory
 
 

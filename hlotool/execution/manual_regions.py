@@ -1,19 +1,14 @@
-"""Regions that are partitioned by hand within a program of whole arrays, as JAX's shard_map writes them.
+"""Runs regions that are partitioned by hand within a program of whole arrays: ops/region_borders.py finds them.
 
 Every partition computes the whole arrays outside of a region, all alike; at its beginning each takes its own part of
 them, at its end the parts of all partitions become whole arrays again.
-
-    SPMDFullToShardShape, SPMDShardToFullShape              by the sharding of the operand, and by the own
-    xla.sdy.GlobalToLocalShape, xla.sdy.LocalToGlobalShape  by shardings of Shardy, of a mesh in the module's header
-
-Source: XLA's spmd_partitioner.cc and shardy's round-trip of manual computations.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -26,19 +21,14 @@ from hlotool.ir import (
     Sharding,
     UnlistedDevicesError,
     placement_of,
-    post_order,
 )
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import OPS
+from hlotool.ops import OPS, begins_region, sharding_kinds
 from hlotool.ops.values import EvaluationError
 from hlotool.passes.equality import are_near
 
 #: for each dimension the number of this part, and how many there are
 Part: TypeAlias = tuple[tuple[int, int], ...]
-
-_ENTRIES = frozenset(("SPMDFullToShardShape", "xla.sdy.GlobalToLocalShape"))
-_EXITS = frozenset(("SPMDShardToFullShape", "xla.sdy.LocalToGlobalShape"))
-_BORDERS = _ENTRIES | _EXITS
 
 _MESH = re.compile(r'([\w.]+|"[^"]*") = #sdy\.mesh<\[([^\]\[]*)\](?:, device_ids=\[([0-9, ]*)\])?>')
 _AXIS = re.compile(r'"([^"]*)"=([0-9]{1,7})')
@@ -79,15 +69,10 @@ class Border:
         return call
 
 
-def is_border(instruction: HloInstruction) -> bool:
-    """Return True if a region begins or ends there."""
-    return instruction.attributes.get("custom_call_target") in _BORDERS
-
-
 def border_of(module: HloModule, instruction: HloInstruction, partitions: int) -> Border:
     """Return what happens at one. Raises NotSplit."""
     target = str(instruction.attributes["custom_call_target"])
-    enters = target in _ENTRIES
+    enters = begins_region(instruction)
     given = [o.shape for o in instruction.operands]
     made = list(instruction.shape.elements) if instruction.shape.is_tuple else [instruction.shape]
     wholes, parts = (given, made) if enters else (made, given)
@@ -113,40 +98,12 @@ def require_whole(module: HloModule, inside: frozenset[HloInstruction]) -> None:
     if not inside.isdisjoint((root, *(root.operands if root.opcode == "tuple" else ()))):
         raise NotSplit("a result is a part")
     for parameter in module.entry.parameters():
-        if "manual" in _kinds(parameter):
+        if "manual" in sharding_kinds(parameter):
             raise NotSplit(f"{parameter.name} is a part")
     for instruction in module.instructions():
         record = OPS.get(instruction.opcode)
         if record is not None and "collective" in record.flags and instruction not in inside:
             raise NotSplit(f"{instruction.opcode} {instruction.name} is outside of it")
-
-
-def inside_of(borders: Iterable[HloInstruction], module: HloModule) -> frozenset[HloInstruction]:
-    """Return what is computed of parts: between beginnings of regions and their ends, and in called computations."""
-    begins = {b for b in borders if b.attributes.get("custom_call_target") in _ENTRIES}
-    ends = set(borders) - begins
-    found: set[HloInstruction] = set()
-    for computation in module.computations:
-        for instruction in post_order(computation):
-            starts = instruction in begins or "manual" in _kinds(instruction)
-            if instruction not in ends and (starts or not found.isdisjoint(instruction.operands)):
-                found.add(instruction)
-    waiting = [c for i in found for c in i.called_computations()]
-    seen = set()
-    while waiting:
-        computation = waiting.pop()
-        if computation not in seen:
-            seen.add(computation)
-            found.update(computation.instructions)
-            waiting += [c for i in computation.instructions for c in i.called_computations()]
-    return frozenset(found)
-
-
-def _kinds(instruction: HloInstruction) -> set[str]:
-    """The kinds of an instruction's shardings."""
-    sharding = instruction.attributes.get("sharding")
-    each = (sharding, *sharding.elements) if isinstance(sharding, Sharding) else ()
-    return {kind for s in each for kind in (s.kind, *s.last_tile_dims, *["manual"] * bool(s.manual_axes))}
 
 
 def _tiled(outside: HloInstruction, inside: HloInstruction, whole: Shape, part: Shape, partitions: int) -> list[Part]:

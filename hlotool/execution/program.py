@@ -12,11 +12,10 @@ from typing import Any, Literal
 from hlotool.diagnostics import Diagnostic, HloError, format_bytes
 from hlotool.execution.call_blowup import MOST_EXECUTED, endless_calls
 from hlotool.execution.codes import ARGUMENTS, MEMORY, TIMEOUT, UNSUPPORTED
-from hlotool.execution.manual_regions import is_border
 from hlotool.execution.sizes import MOST_DEVICES, bytes_of, leaves, too_large
 from hlotool.ir import UNBOUNDED, HloInstruction, HloModule, Shape, Sharding
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import OPS, lapack_targets
+from hlotool.ops import OPS, is_border, lapack_targets
 from hlotool.passes.legalize import legalized
 from hlotool.passes.lift import without_library_calls
 from hlotool.process import available_memory

@@ -72,19 +72,21 @@ from hlotool.ops.real_functions import real_facts
 from hlotool.ops.smt import REAL, Applied, bits_term, sort_of
 from hlotool.ops.transfer import SOURCE_TARGET_PAIRS, circle_of, pairs_of
 from hlotool.ops.fused_traffic import UPDATES
+from hlotool.ops.region_borders import begins_region, inside_of, is_border, sharding_kinds
 from hlotool.ops.registry import COMMON_ATTRIBUTES, OPS, Attribute, ConstraintError, Leading, Op, require, value_of
 
 __all__ = [
-    "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "DIRECTIONS", "FIRST_STATE", "FREE", "MIRRORED", "OPS",
-    "REAL", "SOURCE_TARGET_PAIRS", "STARTABLE", "TARGETS", "UPDATES", "Applied", "AsyncStep", "Attribute",
-    "Calls", "ConstraintError", "Cost", "Curve", "Draw", "Drawn", "Effect", "Effects", "Elements",
-    "EvaluationError", "Finite", "Flow", "Freedom", "GroupMode", "LapackError", "LapackRoutine", "Leading",
-    "Op", "Place", "Sign", "Undrawable", "acts", "binary_opcode", "bits_term", "called_routine", "checked_by",
-    "circle_of", "common_parts", "comparison_type", "device_group_sizes", "device_groups", "device_pairs",
-    "draw_ordered", "draw_program", "dtype_of", "elements_left", "error_sizes", "flow_of", "flow_of_opcode",
-    "flushed", "freedom_of", "from_bits", "gives_to_host", "group_mode_of", "has_effect", "has_foreign",
-    "int_limits", "is_a", "is_any_foreign", "is_elementwise", "is_tied", "keeps_order", "lapack_config",
-    "lapack_targets", "limits", "literal_text", "opcodes", "operand_for", "over_blocks", "pairs_of",
-    "places_of_parts", "real_facts", "require", "rounded_once", "scatter_window", "sort_of", "source_of",
-    "specials", "targets_of", "traffic", "turning_points", "value_of", "with_flag", "with_freedom",
+    "ASYNC_STEPS", "BARE_REGIONS", "COMMON_ATTRIBUTES", "DIRECTIONS", "FIRST_STATE", "FREE", "MIRRORED",
+    "OPS", "REAL", "SOURCE_TARGET_PAIRS", "STARTABLE", "TARGETS", "UPDATES", "Applied", "AsyncStep",
+    "Attribute", "Calls", "ConstraintError", "Cost", "Curve", "Draw", "Drawn", "Effect", "Effects",
+    "Elements", "EvaluationError", "Finite", "Flow", "Freedom", "GroupMode", "LapackError", "LapackRoutine",
+    "Leading", "Op", "Place", "Sign", "Undrawable", "acts", "begins_region", "binary_opcode", "bits_term",
+    "called_routine", "checked_by", "circle_of", "common_parts", "comparison_type", "device_group_sizes",
+    "device_groups", "device_pairs", "draw_ordered", "draw_program", "dtype_of", "elements_left",
+    "error_sizes", "flow_of", "flow_of_opcode", "flushed", "freedom_of", "from_bits", "gives_to_host",
+    "group_mode_of", "has_effect", "has_foreign", "inside_of", "int_limits", "is_a", "is_any_foreign",
+    "is_border", "is_elementwise", "is_tied", "keeps_order", "lapack_config", "lapack_targets", "limits",
+    "literal_text", "opcodes", "operand_for", "over_blocks", "pairs_of", "places_of_parts", "real_facts",
+    "require", "rounded_once", "scatter_window", "sharding_kinds", "sort_of", "source_of", "specials",
+    "targets_of", "traffic", "turning_points", "value_of", "with_flag", "with_freedom",
 ]

@@ -41,6 +41,7 @@ from hlotool.stablehlo.module_attributes import (
     joined_attributes,
     leaf_dictionaries,
     read_marks,
+    result_of_shardy,
     root_sharding,
     symbol_of,
 )
@@ -179,7 +180,19 @@ class Importer:
         results_beside = leaf_dictionaries(function, "res_attrs", len(function_type(function).results))
         sharding = root_sharding([read_marks(d) for d in results_beside])
         results = self._block(scope, block)
+        if len(results) == len(results_beside):
+            results = [self._kept_by_shardy(scope, r, d) for r, d in zip(results, results_beside, strict=True)]
         self._set_root(scope, results, sharding)
+
+    def _kept_by_shardy(self, scope: ImportScope, result: HloInstruction, beside: Mapping[str, mlir.AnyAttribute]
+                        ) -> HloInstruction:
+        """A result, behind the call that keeps its sharding where Shardy gives it one."""
+        attributes = result_of_shardy(beside)
+        if not attributes:
+            return result
+        made = self.append(scope, "custom-call", result.shape, (result,), attributes)
+        made.name = self._unique(self._names, "custom-call")
+        return made
 
     def _parameter(self, scope: ImportScope, argument: SsaValue, number: int, attributes: Mapping[str, Any]) -> None:
         try:

@@ -302,6 +302,18 @@ def read_marks(attributes: Mapping[str, AnyAttribute]) -> dict[str, Any]:
     return found
 
 
+def result_of_shardy(beside: Mapping[str, AnyAttribute]) -> dict[str, Any]:
+    """Return the attributes of the call that keeps Shardy's sharding of a function's result; none without one.
+
+    Source: XLA, sdy_round_trip/export_ops.cc.
+    """
+    if SHARDY not in beside:
+        return {}
+    text = value_text(beside[SHARDY]).removeprefix(f"#{SHARDY}")
+    return {"custom_call_target": "xla.sdy.FuncResultSharding", "custom_call_has_side_effect": True,
+            "frontend_attributes": FrontendAttributes(((SHARDY_SHARDING, quote(f"#{SHARDY}_per_value<[{text}]>")),))}
+
+
 def read_sharding_attribute(name: str, attribute: AnyAttribute) -> Any:
     """The sharding of a text, or of an OpSharding's bytes. Raises HloError for what is neither."""
     found = None

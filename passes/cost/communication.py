@@ -18,7 +18,18 @@ from hlotool.ir import (
     Sharding,
     UnlistedDevicesError,
 )
-from hlotool.ops import FREE, device_group_sizes, device_groups, device_pairs
+from hlotool.ops import (
+    FREE,
+    TARGETS,
+    begins_region,
+    device_group_sizes,
+    device_groups,
+    device_pairs,
+    flow_of,
+    inside_of,
+    is_border,
+    sharding_kinds,
+)
 from hlotool.passes.cost.group_axes import axes_of_groups, axes_of_pairs, meshes_of
 from hlotool.passes.cost.module_costs import GROUPINGS, CostRow, ModuleCost, name_of_row
 from hlotool.text import print_value
@@ -27,9 +38,11 @@ from hlotool.text import print_value
 _MOST_DEVICES = 1 << 16
 #: in Shardy's text: an axis's name in the list of dimensions
 _AXIS_OF_A_DIMENSION = re.compile(r'\[[^\]]*"')
-#: of a module with sharded values and no collective
-UNPARTITIONED = ("values have shardings and no collective carries them out: what devices send each other is decided "
-                 "when the program is partitioned, and until then the figures are those of whole arrays")
+#: in Shardy's text: the sharding of a value, behind the mesh
+_OF_ONE_VALUE = re.compile(r"<@[^,]*, (\[[^\]]*\][^>]*)>")
+#: of a module with sharded values that has still to be partitioned
+UNPARTITIONED = ("values have shardings that no partitioner has carried out yet: what devices send each other is "
+                 "decided when the program is partitioned, and until then the figures are those of whole arrays")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +93,49 @@ def _transfers(module: HloModule, rows: Iterable[CostRow]) -> list[Transfer]:
 
 
 def has_to_be_partitioned(cost: ModuleCost) -> bool:
-    """Return True if values are sharded over several devices, and no collective carries that out."""
+    """Return True if values are sharded over several devices, and a partitioner may still add collectives for that.
+
+    Of a program with regions that are partitioned by hand (shard_map) these are all there are, if nothing is computed
+    outside of the regions and nothing goes in or out in another sharding.
+    """
     module = cost.module
-    if module.device_counts[1] < 2 or any(
-            is_collective(row.instruction.opcode) for row in cost.rows):
+    if module.device_counts[1] < 2 or module.attributes.get("is_scheduled"):
         return False
-    return not module.attributes.get("is_scheduled") and any(_is_split(i) for i in module.instructions())
+    if borders := list(filter(is_border, module.instructions())):
+        inside = inside_of(borders, module)
+        outside = [*borders, *(i for i in module.instructions() if i not in inside)]
+        return any(not _only_passes(i) or _is_resharded(i) for i in outside)
+    if any(is_collective(row.instruction.opcode) for row in cost.rows):
+        return False
+    return any(_is_split(i) for i in module.instructions())
+
+
+def _only_passes(instruction: HloInstruction) -> bool:
+    """Return True if an instruction computes nothing: it passes values on, calls, or marks them."""
+    flow, target = flow_of(instruction), str(instruction.attributes.get("custom_call_target", ""))
+    return flow.is_free or flow.packs or flow.forwards or flow.enters or is_border(instruction) or target in TARGETS
+
+
+def _is_resharded(instruction: HloInstruction) -> bool:
+    """Return True if a mark or the beginning of a region wants an operand in another sharding than it has."""
+    own = instruction.attributes.get("sharding")
+    for number, operand in enumerate(instruction.operands):
+        given = operand.attributes.get("sharding")
+        if instruction.opcode == "custom-call" and not is_border(instruction) and isinstance(own, Sharding) and (
+                isinstance(given, Sharding) and "manual" not in sharding_kinds(operand) and given != own):
+            return True
+        had = _of_shardy(operand, "out_shardings" if is_border(operand) else "sharding")
+        wanted = _of_shardy(instruction, "in_shardings" if begins_region(instruction) else "sharding")
+        if had and instruction.opcode == "custom-call" and number < len(wanted) and had[0] != wanted[number]:
+            return True
+    return False
+
+
+def _of_shardy(instruction: HloInstruction, name: str) -> list[str]:
+    """Return the shardings that a frontend attribute of Shardy gives an instruction, one for each value."""
+    frontend = instruction.attributes.get("frontend_attributes")
+    return _OF_ONE_VALUE.findall(frontend.get(f"xla.sdy.{name}") or "") if isinstance(
+        frontend, FrontendAttributes) else []
 
 
 def _is_split(instruction: HloInstruction) -> bool:

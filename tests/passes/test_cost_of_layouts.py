@@ -112,3 +112,31 @@ def test_what_is_sharded_and_sends_nothing_has_to_be_partitioned() -> None:
 ENTRY e { x = f32[8] parameter(0), sharding={devices=[2]<=[2]}  ROOT y = f32[8] negate(x) }"""
     assert has_to_be_partitioned(module_cost(hlotool.parse(text)))
     assert not has_to_be_partitioned(module_cost(hlotool.parse(text.replace("partitions=2", "partitions=1"))))
+
+
+_REGION = """HloModule m, num_partitions=2, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<["a"=2]>}}
+body { v = f32[4,8] parameter(0)
+  ROOT s = f32[4,8] all-reduce(v), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=add }
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY e {
+  x = f32[8,8] parameter(0), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, [GIVEN, {}]>"}
+  i = f32[4,8] custom-call(x), custom_call_target="xla.sdy.GlobalToLocalShape",
+    frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{\\"a\\"}, {}]>]>"}
+  c = f32[4,8] call(i), to_apply=body
+  o = f32[4,8] custom-call(c), custom_call_target="xla.sdy.LocalToGlobalShape",
+    frontend_attributes={xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{}, {}]>]>"}
+  ROOT r = f32[4,8] OUTSIDE
+}"""
+
+
+@pytest.mark.parametrize(("given", "outside", "is_left"), [
+    (r'{\"a\"}', "bitcast(o)", False),
+    (r'{\"a\"}', "negate(o)", True),
+    ("{}", "bitcast(o)", True),
+    (r'{\"a\"}', 'custom-call(o), custom_call_target="xla.sdy.FuncResultSharding", frontend_attributes='
+                 r'{xla.sdy.sharding="#sdy.sharding<@mesh, [{}, {}]>"}', False),
+    (r'{\"a\"}', 'custom-call(o), custom_call_target="xla.sdy.FuncResultSharding", frontend_attributes='
+                 r'{xla.sdy.sharding="#sdy.sharding<@mesh, [{\"a\"}, {}]>"}', True)])
+def test_beside_regions_by_hand_a_partitioner_may_add_collectives(given: str, outside: str, is_left: bool) -> None:
+    module = hlotool.parse(_REGION.replace("GIVEN", given).replace("OUTSIDE", outside))
+    assert has_to_be_partitioned(module_cost(module)) is is_left

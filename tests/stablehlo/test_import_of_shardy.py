@@ -138,3 +138,21 @@ def test_the_sharding_of_a_result_is_not_a_calls_own() -> None:
   return %0 : tensor<8xf32> } }""")
     (call,) = module.find_all("custom-call")
     assert "sharding" not in call.attributes and "sharding" in module.entry.root.attributes
+
+
+def test_shardings_of_results_are_kept() -> None:
+    text = """module attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @mesh = <["a"=2]>
+  func.func public @main(%x: tensor<8x8xf32>, %y: tensor<4xf32>)
+      -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}, tensor<4xf32>) {
+    %0 = stablehlo.negate %x : tensor<8x8xf32>
+    return %0, %y : tensor<8x8xf32>, tensor<4xf32>
+  }
+}"""
+    module = hlotool.from_stablehlo(text)
+    kept, plain = module.entry.root.operands
+    assert kept.attributes["custom_call_target"] == "xla.sdy.FuncResultSharding" and plain.opcode == "parameter"
+    assert r'#sdy.sharding_per_value<[<@mesh, [{\"a\"}, {}]>]>' in hlotool.print_module(module)
+    assert not hlotool.verify(module)
+    again = hlotool.from_stablehlo(hlotool.to_stablehlo(module))
+    assert hlotool.diff(module, again), hlotool.diff(module, again)

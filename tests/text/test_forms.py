@@ -72,7 +72,7 @@ def test_what_a_version_lacks_is_written_otherwise_or_refused():
           ROOT b = f32[4,4] dot(a, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}, algorithm=dot_tf32_tf32_f32
         }"""), "1.0.0")
     assert [(d.code, d.message, d.help) for d in raised.value.diagnostics] == [
-        ("X216", f'StableHLO 1.0.0 has no attribute algorithm of dot_general ("{name}")',
+        ("X216", f'StableHLO 1.0.0 has no attribute algorithm of dot_general ({name})',
          "StableHLO 1.6.0 is the first version that has it") for name in "ab"]
     with pytest.raises(HloError) as raised:
         write_artifact(program("ENTRY e { x = f8e3m4[4] parameter(0)  ROOT t = f32[4] convert(x) }"), "1.0.0")
