@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
-from hlotool.diagnostics import Diagnostic, HloError
+from collections.abc import Iterator
+
+from hlotool.diagnostics import Diagnostic, HloError, at
 from hlotool.ir import HloInstruction, HloModule, callees_first, is_sound, post_order
 from hlotool.ops import OPS, ConstraintError
 from hlotool.passes.codes import NO_SHAPE
 from hlotool.passes.instruction_findings import constraint_part, report
+from hlotool.text import ROOT_SHAPE, other_result
 
 
 def infer_shapes(module: HloModule) -> list[Diagnostic]:
@@ -37,7 +40,16 @@ def fill_shapes(module: HloModule) -> list[Diagnostic]:
                 problem = _infer(module, instruction)
                 if problem is not None:
                     problems.append(problem)
-    return problems
+    return problems + list(_other_results(module))
+
+
+def _other_results(module: HloModule) -> Iterator[Diagnostic]:
+    """Yield what headers say otherwise of roots that have a shape only now."""
+    for computation, declared, start, end in module.declared_results:
+        shape = computation.root.shape
+        if module.source is not None and shape is not None and not declared.compatible(shape):
+            yield at(module.source, start, end, ROOT_SHAPE, other_result(computation, declared))
+    module.declared_results.clear()
 
 
 def _is_ready(instruction: HloInstruction) -> bool:

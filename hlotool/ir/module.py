@@ -153,6 +153,8 @@ class HloModule:
     notes: list[Any] = field(default_factory=list)
     #: the text of another language that the module was imported from, into which offsets lead where `source` is None
     imported_from: Source | None = None
+    #: computations whose root waits for its shape, with the shape that their header says and the place where it does
+    declared_results: list[tuple[HloComputation, Shape, int, int]] = field(default_factory=list)
 
     def instructions(self) -> Iterator[HloInstruction]:
         """Yield every instruction of every computation."""

@@ -18,7 +18,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from hlotool.ir import HloModule, lazily, set_html_printer, set_printer
-from hlotool.text.parse import parse, parse_recovering
+from hlotool.text.parse import ROOT_SHAPE, other_result, parse, parse_recovering
 from hlotool.text.tokens import TABLES
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 TABLE_NAMES = tuple(TABLES)
 
 __all__ = [
-    "ATTRIBUTE_WORDS", "COMPARISONS", "LEGALIZE", "NOTE_SEVERITIES", "OLD_ATTRIBUTES", "OLD_OPCODES", "STYLES",
-    "TABLE_NAMES", "TODAY", "TRUNCATED", "Changed", "Cut", "CutError", "PhraseError", "PrintOptions", "Reading",
-    "as_html", "blank_start", "broken_values", "check_writable", "comment_spans", "comments_in", "cut_attributes",
-    "cut_instruction", "docstring_words", "is_one_value", "is_opcode", "is_paired_start", "is_table_row",
-    "literal_of_bits", "match_bracket", "moved", "parse", "parse_phrase", "parse_recovering", "print_changes",
-    "print_instruction", "print_module", "print_value", "quote", "read_for_changes", "read_value", "reread",
-    "skip_blank", "style_of", "text_bytes", "unquote",
+    "ATTRIBUTE_WORDS", "COMPARISONS", "LEGALIZE", "NOTE_SEVERITIES", "OLD_ATTRIBUTES", "OLD_OPCODES", "ROOT_SHAPE",
+    "STYLES", "TABLE_NAMES", "TODAY", "TRUNCATED", "Changed", "Cut", "CutError", "PhraseError", "PrintOptions",
+    "Reading", "as_html", "blank_start", "broken_values", "check_writable", "comment_spans", "comments_in",
+    "cut_attributes", "cut_instruction", "docstring_words", "is_one_value", "is_opcode", "is_paired_start",
+    "is_table_row", "literal_of_bits", "match_bracket", "moved", "other_result", "parse", "parse_phrase",
+    "parse_recovering", "print_changes", "print_instruction", "print_module", "print_value", "quote",
+    "read_for_changes", "read_value", "reread", "skip_blank", "style_of", "text_bytes", "unquote",
 ]
 
 

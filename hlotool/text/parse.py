@@ -116,6 +116,13 @@ def parse_recovering(source: Source) -> tuple[HloModule, list[Diagnostic]]:
     return module, in_order(reader.reports.diagnostics)
 
 
+def other_result(computation: HloComputation, declared: Shape) -> str:
+    """Return what is wrong with a computation whose header says another result than its root is."""
+    root = computation.root
+    return (f"the header says that {computation.name} gives {declared.without_layout()}, its root {root.name} is "
+            f"{root.shape.without_layout()}")
+
+
 def in_order(found: list[Diagnostic]) -> list[Diagnostic]:
     """Errors in the order of the text, each once: two ways to the same place find the same mistake."""
     distinct = {(d.line, d.column, d.code): d for d in reversed(found)}
@@ -366,11 +373,12 @@ class ModuleReader:
             self.reports.report_phrase(error, offset)
             return
         root = computation.root
-        # A root that is in error, or waits for its shape to be inferred, has none to compare with.
+        # A root that is in error has no shape to compare with.
         actual: Shape | None = root.shape if root is not None else None
+        if root is not None and actual is None:
+            self.module.declared_results.append((computation, declared, offset, offset + len(text)))
         if actual is not None and declared is not actual and not declared.compatible(actual):
-            self.report(ROOT_SHAPE, f"the header says that {computation.name} gives {declared.without_layout()}, "
-                        f"its root {root.name} is {actual.without_layout()}", root.offset,
+            self.report(ROOT_SHAPE, other_result(computation, declared), root.offset,
                         root.offset + len(root.name), second=("the header says so here", offset, offset + len(text)))
 
     def _behind_body(self, computation: HloComputation, at: int) -> int:

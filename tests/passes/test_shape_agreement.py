@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import hlotool
+from hlotool.diagnostics import HloError
 from hlotool.ir import Shape
 from hlotool.passes.verify.profile_checks import fits_origin
 from hlotool.passes.verify.shape_checks import agrees
@@ -37,3 +38,21 @@ def test_which_shapes_agree(written: str, inferred: str, do_agree: bool) -> None
     ('{"a"}', "(f32[2])", True)])
 def test_which_trees_of_origins_fit(text: str, given: str, fits: bool) -> None:
     assert fits_origin(text, shape(given)) is fits
+
+
+def test_headers_are_held_against_shapes_that_are_inferred() -> None:
+    text = """HloModule m
+both (a: s32[], b: s32[]) -> (s32[], f32[]) {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT t = tuple(a, b)
+}
+ENTRY e (x: s32[4]) -> s32[5] {
+  x = s32[4] parameter(0)
+  ROOT r = negate(x)
+}
+"""
+    with pytest.raises(HloError) as caught:
+        hlotool.parse(text)
+    assert [(d.code, d.line, d.column) for d in caught.value.diagnostics] == [("P028", 2, 30), ("P028", 7, 24)]
+    hlotool.parse(text.replace("(s32[], f32[])", "(s32[], s32[])").replace("s32[5]", "s32[4]{0}"))

@@ -63,6 +63,9 @@ DIFFERENCES = (
     Difference("calls that a pass makes up", "Mismatched tuple structure", text=r"origin=\{\[synthetic_call\]"),
     Difference("words of another time", "Unknown opcode: (?:cross-replica-sum|"
                "generate-token|(?:less|greater)-than|(?:not-)?equal-to|logical-|trace|tuple-select)"),
+    Difference("words of another time", "expects opcode", text=r"= \w+\[\]\{\} "),
+    Difference("groups by a formula", "Replica groups must be specified in flattened-id mode",
+               text=r"replica_groups=\[[\d,]*\]<="),
     Difference("configurations of a backend", "Could not convert JSON string", text="backend_config="),
     Difference("open sizes", "LiteralProto (?:dynamic_sizes|repeated field)", text=r"\?[\d,]*\]\S* constant\(\{\.\.\."),
     Difference("bounded sizes on CPU", r"dynamic_padder|PadToStatic|SliceToDynamic|dynamic_dimension_inference"),
