@@ -86,7 +86,7 @@ class TokenReader:
             return Literal.elided(self.shape)
         if self.sparse or (not self.tokens and self.shape.size):
             return self._from_sparse()
-        written, dense = " ".join(self.text[start:].split()).replace("{ }", "{  }"), self._dense_text(self.tokens)
+        written, dense = on_one_line(self.text[start:]), self._dense_text(self.tokens)
         # Printers differ in their blanks inside of the inner braces.
         is_printed = written.startswith("{ {") and written.replace(" ", "") == dense.replace(" ", "")
         return Literal(self.shape, text=written if is_printed else dense, reader=array_of)
@@ -255,6 +255,11 @@ class TokenReader:
 
     def _dense_text(self, tokens: list[str]) -> str:
         return nested_text(self.shape.dims, tokens)
+
+
+def on_one_line(text: str) -> str:
+    """Return a literal with the blanks that XLA's printer writes: two in a row without elements, or else one."""
+    return " ".join(text.split()).replace("{ }", "{  }")
 
 
 def nested_text(dims: tuple[int, ...], tokens: list[str]) -> str:

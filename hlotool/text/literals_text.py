@@ -12,7 +12,7 @@ import re
 from hlotool.grammars import plain
 from hlotool.ir import Literal, Shape, deferred
 from hlotool.text.literal_elements import BRACES_TO_BLANKS, AtElement, array_of, check_values
-from hlotool.text.literal_tokens import SHAPE, TokenReader, after_shape, balanced_end, skipped
+from hlotool.text.literal_tokens import SHAPE, TokenReader, after_shape, balanced_end, on_one_line, skipped
 from hlotool.text.phrase_errors import (
     BAD_LITERAL,
     PhraseError,
@@ -122,7 +122,7 @@ def _read_quickly(shape: Shape, text: str) -> Literal | None:
     if pieces is None:
         return None
     check_values(dtype, pieces)
-    return Literal(shape, text=" ".join(text.split()), reader=array_of)
+    return Literal(shape, text=on_one_line(text), reader=array_of)
 
 
 def _visible(dims: tuple[int, ...]) -> tuple[int, ...]:

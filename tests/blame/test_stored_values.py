@@ -102,7 +102,7 @@ def recomputed(name: str, values: dict[str, np.ndarray]) -> np.ndarray:
 
 def test_values_without_arguments_or_without_an_instruction_are_refused(files: dict[str, np.ndarray]) -> None:
     module = hlotool.parse(TEXT)
-    with pytest.raises(HloError, match="give its arguments"):
+    with pytest.raises(HloError, match="arguments are not given"):
         hlotool.compare(module, executors=("stored:t.npz", "reference"))
     np.savez("t.npz", **{"w[7]/s": files["e"]})
     with pytest.raises(HloError, match=r"w\[7\]/s"):
