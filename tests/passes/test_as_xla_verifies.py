@@ -85,3 +85,7 @@ def test_attributes_of_composites_that_are_none_do_not_end_the_process(text: str
                            f'composite.attributes="{text}",composite.name="foo.bar",composite.version="1"}}\n}}\n')
     with pytest.raises(HloError):
         hlotool.to_stablehlo(module)
+
+
+def test_tokens_are_copied() -> None:
+    assert _codes("HloModule m\n\nENTRY e {\n  t = token[] after-all()\n  ROOT r = token[] copy(t)\n}\n", "") == []
