@@ -46,14 +46,17 @@ class Isolation:
     def is_clean(self) -> bool:
         """True if all results are finite, and no arguments showed a difference."""
         is_finite = self.nonfinite is None or self.nonfinite.verdict == "finite"
-        return is_finite and not self.is_unexplained and self.wrong is None and self.parting is None \
-            and self.parts is None
+        return is_finite and not self.is_unexplained and self._difference is None
+
+    @property
+    def _difference(self) -> Blame | PairBlame | PartBlame | None:
+        return self.wrong or self.parting or self.parts
 
     @property
     def is_unexplained(self) -> bool:
         """True if `compare` shows a difference, of which the search for an instruction sees nothing."""
         differs = self.comparison is not None and bool(self.comparison.findings)
-        return differs and self.wrong is None and self.parting is None and self.parts is None
+        return differs and self._difference is None
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.diagnostics)) or f"nothing is found on {self.inputs} arguments"
@@ -61,9 +64,8 @@ class Isolation:
     @property
     def place(self) -> InstructionPlace | None:
         """The guilty instruction with the calls that lead to it; None where none is named."""
-        found = self.wrong or self.parting or self.parts
-        if found is not None:
-            return found.place
+        if self._difference is not None:
+            return self._difference.place
         makers = self.nonfinite.guilty if self.nonfinite is not None and not self.is_clean else []
         return makers[0].place if makers else None
 

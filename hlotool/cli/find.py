@@ -68,15 +68,16 @@ def run(args: argparse.Namespace) -> int:
         report(error.diagnostics, {QUERY: Source(args.query, QUERY)})
         return 2
     code = 2 if answer.unusable and not answer.of_modules else 0
+    note = "" if answer.count else unknown_opcode(query)
     if args.format == "json":
-        print_json(answer.as_json(args.query))
+        print_json(answer.as_json(args.query, note))
         return code
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH
     for found in answer.found:
         print("\n".join(_lines(found, max(40, width))))
     print(_summary(answer))
-    if not answer.count and (said := unknown_opcode(query)):
-        complain(f"{args.prog}: {said}")
+    if note:
+        complain(f"{args.prog}: {note}")
     _tell_what_lacks(answer)
     return code
 

@@ -37,8 +37,7 @@ __all__ = [
     "CAMPAIGNS", "COSTS", "ENGINES", "INPUTS", "JOURNEYS", "NUMBER_FIELDS", "QUERY", "SIGHTINGS", "STATUSES", "TASKS",
     "TEXT_FIELDS", "VERDICTS", "Answer", "Column", "CorpusReport", "FindReport", "FoundInstruction", "IndexSql",
     "Query", "RunReport", "Statement", "Table", "Task", "ask", "bounded", "default_processes", "holds_results",
-    "merged", "parse_query", "plain", "run_corpus", "statements",
-    "unknown_opcode",
+    "merged", "parse_query", "plain", "run_corpus", "statements", "unknown_opcode",
 ]
 
 __getattr__ = lazily(__name__, {

@@ -10,16 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
 from hlotool.corpus.codes import NOT_AN_INDEX
 from hlotool.corpus.libraries import library
-from hlotool.corpus.query_parts import (
-    Condition,
-    Joined,
-    Negated,
-    Query,
-    Search,
-    parse_query,
-    query_error,
-    unknown_opcode,
-)
+from hlotool.corpus.query_parts import Condition, Joined, Negated, Query, Search, query_error
 from hlotool.corpus.query_sql import Statement, compiled
 from hlotool.corpus.result_folder import ResultStore, finished_parts
 from hlotool.corpus.result_tables import INPUTS, INSTRUCTIONS, MODULES, plain
@@ -88,11 +79,11 @@ class Answer:
     unusable: int = 0
     missing: int = 0
 
-    def as_json(self, query: str) -> AnswerRecord:
-        """Return the answer to a query as a record, whose instructions are data classes."""
+    def as_json(self, query: str, note: str) -> AnswerRecord:
+        """Return the answer to a query, and why it finds nothing, as a record whose instructions are data classes."""
         return {"version": 1, "query": query, "count": self.count, "modules": self.modules,
                 "of_modules": self.of_modules, "unusable": self.unusable, "missing": self.missing,
-                "instructions": self.found, "note": "" if self.count else unknown_opcode(parse_query(query))}
+                "instructions": self.found, "note": note}
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,6 +194,11 @@ class Shape(metaclass=Interned):
         return not self.dynamic and UNBOUNDED not in self.dims and all(e.is_static for e in self.elements)
 
     @property
+    def full_layout(self) -> Layout:
+        """An array's layout; where none is written, the default."""
+        return self.layout or Layout.descending(self.rank)
+
+    @property
     def minor_to_major(self) -> _Ints:
         """An array's dimensions as they lie in memory, the fastest one first; where no layout is written, the default.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hlotool.ir import UNBOUNDED, HloInstruction, Layout, ReplicaGroups, Shape
+from hlotool.ir import UNBOUNDED, HloInstruction, ReplicaGroups, Shape
 from hlotool.ir.arrays import Array, np
 from hlotool.ops.collective import (
     GroupMode,
@@ -193,13 +193,9 @@ def ragged_all_to_all_shape(input: Shape, output: Shape, input_offsets: Shape, s
                 f"{name} is {shape.text(False)}; it must be an array of integers of rank 1 or 2")
         require(shape.compatible(input_offsets) and shape.dynamic == input_offsets.dynamic, "ragged-all-to-all-c3",
                 f"input_offsets is {input_offsets.text(False)}, {name} is {shape.text(False)}: the shapes differ")
-        require(_layout(shape) == _layout(input_offsets), "ragged-all-to-all-c3",
+        require(shape.full_layout == input_offsets.full_layout, "ragged-all-to-all-c3",
                 f"input_offsets is {input_offsets}, {name} is {shape}: the layouts differ")
     return output
-
-
-def _layout(shape: Shape) -> Layout:
-    return shape.layout or Layout.descending(shape.rank)
 
 
 def _emit_ragged_all_to_all(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hlotool.ir import HloInstruction, HloModule, Sharding, post_order
+from hlotool.ir import HloInstruction, HloModule, Sharding, post_order, reachable
 
 _ENTRIES = frozenset(("SPMDFullToShardShape", "xla.sdy.GlobalToLocalShape"))
 _EXITS = frozenset(("SPMDShardToFullShape", "xla.sdy.LocalToGlobalShape"))
@@ -37,15 +37,8 @@ def inside_of(borders: Iterable[HloInstruction], module: HloModule) -> frozenset
             starts = instruction in begins or "manual" in sharding_kinds(instruction)
             if instruction not in ends and (starts or not found.isdisjoint(instruction.operands)):
                 found.add(instruction)
-    waiting = [c for i in found for c in i.called_computations()]
-    seen = set()
-    while waiting:
-        computation = waiting.pop()
-        if computation not in seen:
-            seen.add(computation)
-            found.update(computation.instructions)
-            waiting += [c for i in computation.instructions for c in i.called_computations()]
-    return frozenset(found)
+    called = reachable(c for i in found for c in i.called_computations())
+    return frozenset(found.union(*(c.instructions for c in called)))
 
 
 def sharding_kinds(instruction: HloInstruction) -> set[str]:

@@ -133,19 +133,22 @@ def _is_resharded(instruction: HloInstruction) -> bool:
 
 def _of_shardy(instruction: HloInstruction, name: str) -> list[str]:
     """Return the shardings that a frontend attribute of Shardy gives an instruction, one for each value."""
+    return _OF_ONE_VALUE.findall(_shardy_text(instruction, name))
+
+
+def _shardy_text(instruction: HloInstruction, name: str) -> str:
+    """Return a frontend attribute of Shardy; "" where an instruction has none."""
     frontend = instruction.attributes.get("frontend_attributes")
-    return _OF_ONE_VALUE.findall(frontend.get(f"xla.sdy.{name}") or "") if isinstance(
-        frontend, FrontendAttributes) else []
+    return (frontend.get(f"xla.sdy.{name}") or "") if isinstance(frontend, FrontendAttributes) else ""
 
 
 def _is_split(instruction: HloInstruction) -> bool:
     """Return True if a value is sharded over devices, by XLA's sharding or by Shardy's, which JAX's programs have."""
-    sharding, frontend = (instruction.attributes.get(name) for name in ("sharding", "frontend_attributes"))
+    sharding = instruction.attributes.get("sharding")
     if isinstance(sharding, Sharding) and any(s.kind in ("tiled", "named") for s in sharding.elements or (sharding,)):
         return True
-    return isinstance(frontend, FrontendAttributes) and any(
-        _AXIS_OF_A_DIMENSION.search(frontend.get(f"xla.sdy.{name}") or "") for name in (
-            "sharding", "in_shardings", "out_shardings"))
+    return any(_AXIS_OF_A_DIMENSION.search(_shardy_text(instruction, name)) for name in (
+        "sharding", "in_shardings", "out_shardings"))
 
 
 def sent_by(module: HloModule, found: Iterable[Transfer], grouping: str) -> dict[str, tuple[int, int]]:

@@ -13,7 +13,7 @@ import itertools
 import math
 from collections.abc import Hashable
 
-from hlotool.ir import HloInstruction, Layout, Shape
+from hlotool.ir import HloInstruction, Shape
 from hlotool.ops import common_parts, places_of_parts
 
 #: sizes of dimensions, and the order in which they come after a transpose
@@ -24,7 +24,7 @@ def major_to_minor(shape: Shape) -> tuple[int, ...] | None:
     """Return the order of an array's dimensions in memory; None if it is not a plain permutation of them."""
     if not shape.is_array or not shape.is_static:
         return None
-    layout = shape.layout or Layout.descending(shape.rank)
+    layout = shape.full_layout
     if layout.tiles or layout.dim_level_types or layout.element_size or not _is_permutation(layout.minor_to_major,
                                                                                            shape.rank):
         return None
@@ -56,7 +56,7 @@ def bitcast_key(instruction: HloInstruction) -> Hashable:
 
 def memory_key(shape: Shape) -> Hashable:
     """Return an array's order in memory, without the name of the memory and untiled dimensions of size 1."""
-    layout = shape.layout or Layout.descending(shape.rank)
+    layout = shape.full_layout
     is_plain = shape.is_array and not layout.tiles and not layout.dim_level_types
     if not is_plain or not _is_permutation(shape.minor_to_major, shape.rank):
         return shape.rank, shape.minor_to_major, str(layout.tiles), str(layout.dim_level_types), layout.element_size

@@ -426,8 +426,7 @@ class Numbering:
             own = self._inner(callee, operands[n + 1] if is_conditional else None, frame)
             inner.append(leaf_numbers(self._computation(own)))
             effects.append(own.effects)
-        values = tuple([n for pair in zip(inner, effects, strict=True) for part in pair for n in part])
-        counts = ("values", _counts(inner, effects))
+        values, counts = _in_turn(inner, effects)
         if is_conditional:
             return (("branches", len(called)), counts), values, any(effects)
         kept = [(k, _plain_value(v, i.shape)) for k, v in _ASPECTS.attributes(i, lambda c: 0) if v not in _EVERYTHING]
@@ -476,9 +475,8 @@ class Numbering:
         asked = replace(body, computation=i.attributes["condition"], effects=[], drawn=Counter())
         inner, effects = [leaf_numbers(self._computation(asked)), [after[n] for n in changing]], [asked.effects,
                                                                                                   body.effects]
-        values = [n for pair in zip(inner, effects, strict=True) for part in pair for n in part]
-        number = self.add(replace(near, shapes=tuple(shapes[n] for n in changing),
-                                  attributes=(("values", _counts(inner, effects)),),
+        values, counts = _in_turn(inner, effects)
+        number = self.add(replace(near, shapes=tuple(shapes[n] for n in changing), attributes=(counts,),
                                   operands=(*(start[n] for n in changing), *values)))
         if any(effects):
             number = self._drawn(number, frame, near)
@@ -506,9 +504,12 @@ class Numbering:
         return self._operation(start.instruction, replace(near, opcode=base), start.operands, frame)
 
 
-def _counts(inner: Sequence[Sequence[int]], effects: Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
-    """Return the numbers of results and effects of called computations."""
-    return tuple([(len(a), len(b)) for a, b in zip(inner, effects, strict=True)])
+def _in_turn(inner: Sequence[Sequence[int]], effects: Sequence[Sequence[int]]
+             ) -> tuple[tuple[int, ...], tuple[str, Hashable]]:
+    """Return the results and effects of called computations in turn, and the attribute that counts those of each."""
+    pairs = list(zip(inner, effects, strict=True))
+    return tuple([n for pair in pairs for part in pair for n in part]), (
+        "values", tuple([(len(a), len(b)) for a, b in pairs]))
 
 
 def _is_recast(source: Shape, target: Shape) -> bool:

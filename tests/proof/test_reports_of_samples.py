@@ -48,7 +48,7 @@ def folder(at, *texts):
 
 
 def claims(text):
-    """What a report says is proved."""
+    """Return the statements of a report that call something proved."""
     return [text[max(0, m.start() - 60):m.end() + 40] for m in CLAIM.finditer(text)
             if not DENIED.search(text[:m.start()])]
 

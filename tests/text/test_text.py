@@ -40,7 +40,7 @@ def test_row_of_the_syntax_history(row: Row) -> None:
     check_printing(module)
     if not row.is_read_today:
         assert module.notes, f"nothing names the generation of: {row.example}"
-        # What no parser of any time reads is an error or a warning, though it is read.
+        # A form that no parser of any time reads is an error or a warning, though it is read here.
         assert all(d.severity == {"P160": "error", "P033": "warning"}.get(d.code, "info") for d in module.notes)
 
 
