@@ -32,7 +32,7 @@ from hlotool.ir import (
     post_order,
 )
 from hlotool.ir.arrays import Array, np
-from hlotool.ops import OPS, acts
+from hlotool.ops import OPS, acts, flow_of, group_mode_of
 from hlotool.passes.equality.movements import bitcast_key, inverse, is_idle_bitcast, major_to_minor
 from hlotool.passes.equality.structure import Aspects, bits_of, has_effect, literal_key, memory_of
 
@@ -147,9 +147,9 @@ class _Frame:
     #: loops and folds around it; and branches, too
     depth: int
     level: int
-    #: numbers of operations with effects, in order, and how often each occurs: shared with what is called
+    #: numbers of operations with effects, in order, and how many there are of each: shared with what is called
     effects: list[int] = field(default_factory=list)
-    drawn: Counter[int] = field(default_factory=Counter)
+    drawn: Counter[Hashable] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +188,8 @@ class Numbering:
     _arrays: dict[int, Array | None] = field(default_factory=dict)
     _starts: dict[int, _Start] = field(default_factory=dict)
     _steps: int = 0
+    #: replicas and partitions of the module that is being numbered
+    _devices: tuple[int, int] = (1, 1)
 
     def __post_init__(self) -> None:
         for each in self.rules:
@@ -196,7 +198,7 @@ class Numbering:
 
     def module(self, module: HloModule) -> tuple[int, ...]:
         """Return the numbers of a module's results, leaf by leaf, and of its effects in order. Raises NotComparable."""
-        self._steps = 0
+        self._steps, self._devices = 0, module.device_counts
         leaves = [s for p in module.entry.parameters() for _, s in p.shape.leaves()]
         numbers = iter([self.parameter(n, s) for n, s in enumerate(leaves)])
         arguments = [_nested(p.shape, numbers) for p in module.entry.parameters()]
@@ -400,10 +402,14 @@ class Numbering:
         return _nested(near.instruction.shape if near.instruction is not None else i.shape, self._results(number, near))
 
     def _drawn(self, number: int, frame: _Frame, near: Node) -> int:
-        """Return the number of an operation with effects: each time, and in each loop or branch, it is another one."""
-        frame.drawn[number] += 1
-        if frame.drawn[number] > 1 or frame.level:
-            again = (("times", frame.drawn[number]), ("level", frame.level))
+        """Return the number of an operation with effects: each time, and in each loop or branch, it is another one.
+
+        Operands do not count: those that are unlike here may be proved to be equal later.
+        """
+        own = self.nodes[number].own
+        frame.drawn[own] += 1
+        if frame.drawn[own] > 1 or frame.level:
+            again = (("times", frame.drawn[own]), ("level", frame.level))
             number = self.add(replace(near, opcode="again", shapes=self.nodes[number].shapes, attributes=again,
                                       operands=(number,)))
         frame.effects.append(number)
@@ -435,6 +441,9 @@ class Numbering:
         # The other end of a transfer may be in another program.
         if acts(i) and (channel := i.attributes.get("channel_id")) is not None:
             kept.append(("channel", channel))
+        flow = flow_of(i)
+        if flow.exchanges or flow.varies:
+            kept.append(("devices", (group_mode_of(i), *self._devices)))
         if i.opcode == "custom-call":
             if config := config_key(i.attributes.get("backend_config")):
                 kept.append(("backend_config", config))

@@ -360,8 +360,8 @@ def concatenation_of_concatenations(form: Numbering, node: Node) -> Node | int |
         shape, inner = form.shape(operand), form.made(operand, "concatenate")
         if shape is None or shape.size:
             flat.extend(inner.operands if inner is not None and dims_of(inner) == dims_of(node) else (operand,))
-    if len(flat) == 1:
-        return flat[0]
+    if len(flat) < 2:  # without elements, parts may have other dimensions than the whole
+        return flat[0] if flat else form.reshaped(node.operands[0], node.shapes[0], node)
     return node.with_operands(*flat) if tuple(flat) != node.operands else None
 
 

@@ -79,6 +79,26 @@ def unlike(loop, one, other):
 
 
 NOTHING, OUTFED = ("", ""), ("", OUT)
+#: two values of which only a graph of moves, or a solver, finds that they are equal
+TWINS = """s = f32[4] add(x, x)
+u = f32[4] reverse(s), dimensions={0}
+b = f32[4] reverse(x), dimensions={0}
+v = f32[4] add(b, b)
+l = s32[] parameter(2)
+one = s32[] constant(1)
+h = s32[] add(l, l)
+k = s32[] shift-left(l, one)
+c = s32[] constant(0)
+"""
+
+
+def twins(operation, kind="f32[4]", ending=""):
+    """Two programs that subtract results of an operation on values that are equal: of both runs, or of one."""
+    runs = "".join(f"w{at} = {operation.format(at)}\n" for at in ("uh", "vk"))
+    runs += ending or "\n".join(f"g{at} = {kind} copy(w{at})" for at in ("uh", "vk"))
+    return tuple(f"{TWINS}{runs}\nROOT r = {kind} subtract(guh, {last})" for last in ("gvk", "guh"))
+
+
 #: lines before and after; of a loop's condition and body, too
 UNEQUAL = {
     "two calls that draw": (CALLS + "ROOT s = f32[4] subtract(a, b)", CALLS + "ROOT s = f32[4] subtract(b, b)"),
@@ -92,6 +112,16 @@ UNEQUAL = {
     "a transfer in a condition": unlike(LOOP + "ROOT s = s32[] get-tuple-element(w), index=0", OUTFED, (OUT, "")),
     "a draw before a loop": unlike(FED, ("", DRAWN.replace("q =", "d =") + "u = f32[4] add(y, d)\n"),
                                    ("", DRAWN.replace("q =", "d =") + "u = f32[4] add(y, k)\n")),
+    "libraries of equal operands": twins(
+        'f32[4] custom-call({0[0]}), custom_call_target="act", custom_call_has_side_effect=true'),
+    "draws between equal limits": twins("s32[4] rng(c, {0[1]}), distribution=rng_uniform", "s32[4]"),
+    "branches of equal operands": twins(
+        "f32[4] conditional(p, {0[0]}, {0[0]}), true_computation=drawn, false_computation=kept"),
+    "loops of equal starts": (*twins(
+        "(s32[], f32[4], f32[4]) while((s32[], f32[4], f32[4]) tuple(c, {0[0]}, x)), condition=cond, body=body",
+        ending="guh = f32[4] get-tuple-element(wuh), index=1\ngvk = f32[4] get-tuple-element(wvk), index=1"),
+        *[("", "t = token[] after-all()\n  n = (f32[4], token[]) infeed(t)\n  m = f32[4] get-tuple-element(n), "
+               "index=0\n  u = f32[4] add(y, m)\n")] * 2),
     "two channels": (received(1, 2), received(2, 1)),
     "a result in the place of an operand": (library(""), library(", output_to_operand_aliasing={{}: (0, {})}")),
 }
@@ -120,3 +150,16 @@ def test_effects_that_are_called_are_those_in_place():
     place = f"{LIMITS}a = f32[4] {RNG}\nb = f32[4] {RNG}\n"
     before, after = programs(CALLS + "ROOT s = f32[4] subtract(a, b)", place + "ROOT s = f32[4] subtract(a, b)")
     assert prove(before, after).status is ProofStatus.PROVED and certified(before, after)
+
+
+REDUCED = "ROOT r = f32[4] all-reduce(x), to_apply=sum, replica_groups={}"
+
+
+@pytest.mark.parametrize("entry", [REDUCED, f"{REDUCED}, channel_id=1",
+                                   "i = u32[] replica-id()\nROOT r = f32[] convert(i)"])
+def test_other_numbers_of_devices_are_told_apart(entry):
+    whole = [hlotool.parse(f"HloModule m, replica_count={n}, num_partitions={n}\nsum {{ a = f32[] parameter(0)  "
+                           "b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }\nENTRY e {\nx = f32[4] parameter(0)\n"
+                           f"{entry}\n}}\n") for n in (2, 4, 2)]
+    assert prove(*whole[:2]).status is ProofStatus.UNKNOWN and not certified(*whole[:2])
+    assert prove(*whole[::2]).status is ProofStatus.PROVED

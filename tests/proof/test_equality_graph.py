@@ -172,6 +172,13 @@ def test_moves_prove_pairs(name):
     assert all(np.array_equal(*pair) for pair in results) == bool(wanted)
 
 
+def test_parts_without_elements_are_looked_through():
+    given = "x = f32[0,2] parameter(0)  y = f32[0,3] parameter(1)"
+    one, other = (hlotool.parse(f"ENTRY e {{ {given}  ROOT r = f32[0,5] {last} }}") for last in (
+        "concatenate(x, y), dimensions={1}", "reshape(x)"))
+    assert prove(one, other).status is ProofStatus.PROVED and certified(one, other)
+
+
 class Values:
     """The values of a numbering's expressions, by the operations' own functions."""
 
