@@ -46,7 +46,8 @@ _LIST = deferred(lambda: r"\.cl_\d+$")
 #: parts of the names of files that compilers write beside modules -> kind; in files with the number of a module
 _OTHERS: Mapping[str, str] = {
     "buffer-assignment": "buffer assignment", "live-range": "live ranges", "memory-usage-report": "memory usage",
-    "memory-report": "memory usage", "buffer_info": "buffers", "hlo_snapshot": "arguments",
+    "memory-report": "memory usage", "buffer_info": "buffers",
+    "hlo_snapshot": "arguments", "hlo_unoptimized_snapshot": "arguments",
     "target_arguments": "arguments", "execution_profile": "profiles", "autotune_results": "autotuning results",
     "hlo_metadata": "metadata", "sparse_core_specific_metadata": "metadata", ".metadata": "metadata",
     **dict.fromkeys(("thunk_sequence", "thunk-sequence", "thunk_graph", "thunk_schedule", "thunk_metadata"), "thunks"),
@@ -56,6 +57,8 @@ _OTHERS: Mapping[str, str] = {
     **dict.fromkeys((".ttir", ".ttgir"), "Triton's IR"), "cpu_executable": "object files", "mlir-passes": "logs",
     **dict.fromkeys(("pre-optimization.mlir", "post-optimization.mlir"), "MLIR of kernels"),
 }
+#: names of the files that PJRT writes into a folder for each program
+_OF_A_PROGRAM: Mapping[str, str] = dict.fromkeys(("compile_options.pb", "topology.pb"), "options")
 #: endings of such files -> kind
 _OTHER_ENDINGS: Mapping[str, str] = {
     ".ll": "LLVM IR", ".bc": "LLVM IR", ".o": "object files", ".so": "object files", ".bin": "other files",
@@ -190,7 +193,7 @@ def other_kind(filename: str, is_in_dump: bool = False) -> str:
     """Return the kind of a file of a dump folder that holds no module; "" for one that may hold one.
 
     Texts are known by words in their names if these have the number of a module, or are in a folder of dumps
-    (`is_in_dump`); other files by their endings.
+    (`is_in_dump`); other files by their endings, or by the whole name.
 
     >>> other_kind("module_0001.jit_f.cpu_after_optimizations-buffer-assignment.txt")
     'buffer assignment'
@@ -200,7 +203,7 @@ def other_kind(filename: str, is_in_dump: bool = False) -> str:
         found = next((kind for word, kind in _OTHERS.items() if word in name), "")
         if found and not _is_stage_of_module(name):
             return found
-    return _OTHER_ENDINGS.get(os.path.splitext(name)[1], "")
+    return _OF_A_PROGRAM.get(name) or _OTHER_ENDINGS.get(os.path.splitext(name)[1], "")
 
 
 def _is_stage_of_module(name: str) -> bool:

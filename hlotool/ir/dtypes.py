@@ -135,7 +135,7 @@ _ROWS = (
     ("f8e4m3fnuz", "float", 8, "float8_e4m3fnuz", "f8E4M3FNUZ", 25, 25, 3, 4, 8, "no minus zero"),
     ("f8e8m0fnu", "float", 8, "float8_e8m0fnu", "f8E8M0FNU", 33, 33, 0, 8, 128, "no sign"),
     ("f4e2m1fn", "float", 4, "float4_e2m1fn", "f4E2M1FN", 32, 32, 1, 2, 3, "none"),
-    ("f6e2m3fn", "float", 6, "float6_e2m3fn", "f6E2M3FN", 34, 36, 3, 2, 3, "none"),
+    ("f6e2m3fn", "float", 6, "float6_e2m3fn", "f6E2M3FN", 36, 36, 3, 2, 3, "none"),
     ("f6e3m2fn", "float", 6, "float6_e3m2fn", "f6E3M2FN", 35, 35, 2, 3, 5, "none"),
     ("c64", "complex", 64, "complex64", "complex<f32>", 15, 12),
     ("c128", "complex", 128, "complex128", "complex<f64>", 18, 18),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hlotool.ir import API_VERSIONS, Domain, HloComputation, HloInstruction, Literal, Shape, may_be_elided
+from hlotool.ir import Domain, HloComputation, HloInstruction, Literal, Shape, may_be_elided
 from hlotool.proto import proto_values as values
 from hlotool.proto.proto_values import INCONSISTENT, ProtoError, enumerator, ints, text_of
 
@@ -129,11 +129,11 @@ def _string(field: str, always: str = "") -> AttributeReader:
     return _own(field, lambda i: text_of(getattr(i.proto, field)) or ("" if always else None), always)
 
 
-def _enum(field: str, names: tuple[str, ...], always: str = "") -> AttributeReader:
-    """Read a word of an enumeration, where it is not the first, or the operation always has it."""
+def _enum(field: str, enumeration: str, always: str = "", say: Callable[[str], str] = str) -> AttributeReader:
+    """Read an enumerator, where it is not the first or the operation always has it, as `say` has it in text."""
     def read(i: Instruction) -> str | None:
         number = getattr(i.proto, field)
-        return enumerator(names, number, field) if number or i.opcode == always else None
+        return say(enumerator(enumeration, number, field)) if number or i.opcode == always else None
     return _own(field, read, always)
 
 
@@ -211,14 +211,14 @@ def _comparison_order(i: Instruction) -> str | None:
 
 def _precision(i: Instruction) -> tuple[str, ...] | None:
     numbers = i.proto.precision_config.operand_precision
-    return tuple(enumerator(_PRECISIONS, n, "precision") for n in numbers) if any(numbers) else None
+    return tuple(enumerator("OperandPrecision", n, "precision").lower() for n in numbers) if any(numbers) else None
 
 
 def _algorithm(i: Instruction) -> str | None:
     if i.opcode == "rng-bit-generator":
-        return enumerator(_GENERATORS, i.proto.rng_algorithm, "random number algorithm")
+        return enumerator("Generator", i.proto.rng_algorithm, "random number algorithm").lower()
     number = i.proto.precision_config.algorithm
-    return enumerator(_ALGORITHMS, number, "dot algorithm") if number else None
+    return enumerator("Algorithm", number, "dot algorithm").removeprefix("ALG_").lower() if number else None
 
 
 def _literal(i: Instruction) -> Literal | None:
@@ -256,24 +256,12 @@ def _thread(i: Instruction) -> str | None:
 
 def _api_version(i: Instruction) -> str | None:
     number = i.proto.custom_call_api_version
-    return enumerator(API_VERSIONS, number, "version of the custom-call interface") if number > 1 else None
+    return enumerator("ApiVersion", number, "version of the custom-call interface") if number > 1 else None
 
 
 def _backend_config(i: Instruction) -> Any:
     held = values.payload(i.proto, "backend_config_payload", i.payloads)
     return values.backend_config(held or i.proto.backend_config)
-
-
-_PRECISIONS = ("default", "high", "highest")
-_GENERATORS = ("rng_default", "rng_three_fry", "rng_philox")
-_ALGORITHMS = ("unset", "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum", "dot_f16_f16_f16",
-               "dot_f16_f16_f32", "dot_bf16_bf16_bf16", "dot_bf16_bf16_f32", "dot_bf16_bf16_f32_x3",
-               "dot_bf16_bf16_f32_x6", "dot_tf32_tf32_f32", "dot_tf32_tf32_f32_x3", "dot_f32_f32_f32",
-               "dot_f64_f64_f64", "dot_bf16_bf16_f32_x9")
-_SCHEDULES = ("SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST")
-_PADDING_TYPES = ("PADDING_INVALID", "PADDING_VALID", "PADDING_SAME")
-_CONVOLUTION_KINDS = ("unset", "fprop", "dgrad", "wgrad")
-_TRANSPOSES = ("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
 
 
 def _index_vector_dim(i: Instruction) -> int:
@@ -288,7 +276,7 @@ def _replication(i: Instruction) -> tuple[bool, ...] | None:
 
 def _transpose_a(i: Instruction) -> str | None:
     number = i.proto.triangular_solve_options.transpose_a
-    return enumerator(_TRANSPOSES, number, "transposition") if number else None
+    return enumerator("Transposition", number, "transposition") if number else None
 
 
 def _dot(side: str, what: str) -> AttributeReader:
@@ -308,7 +296,7 @@ _READERS: dict[str, AttributeReader] = {
     "index": _number("tuple_index", "get-tuple-element"),
     "epsilon": _own("epsilon", lambda i: float(i.proto.epsilon), _BATCH_NORM),
     "feature_index": _number("feature_index", _BATCH_NORM),
-    "fft_type": _enum("fft_type", ("FFT", "IFFT", "RFFT", "IRFFT"), "fft"),
+    "fft_type": _enum("fft_type", "FftType", "fft"),
     "fft_length": _list("fft_length"),
     "left_side": _true("left_side", "triangular_solve_options"),
     "lower": _own("triangular_solve_options cholesky_options",
@@ -337,9 +325,10 @@ _READERS: dict[str, AttributeReader] = {
     "dim_labels": _message("convolution_dimension_numbers", values.convolution_dimensions),
     "feature_group_count": _number("feature_group_count", default=1),
     "batch_group_count": _number("batch_group_count", default=1),
-    "convolution_kind": _enum("conv_kind", _CONVOLUTION_KINDS),
+    "convolution_kind": _enum("conv_kind", "ConvolutionKind",
+                              say=lambda name: name.removeprefix("CONVOLUTION_KIND_").lower()),
     "sparsity_config": _message("sparsity_config", values.sparsity),
-    "padding_type": _enum("padding_type", _PADDING_TYPES),
+    "padding_type": _enum("padding_type", "PaddingType"),
     "offset_dims": _inner("offset_dims", "gather_dimension_numbers"),
     "collapsed_slice_dims": _inner("collapsed_slice_dims", "gather_dimension_numbers"),
     "start_index_map": _inner("start_index_map", "gather_dimension_numbers"),
@@ -367,7 +356,7 @@ _READERS: dict[str, AttributeReader] = {
     "order": _own("comparison_order", _comparison_order),
     "exponent_bits": _number("exponent_bits", "reduce-precision"),
     "mantissa_bits": _number("mantissa_bits", "reduce-precision"),
-    "distribution": _enum("distribution", ("rng_invalid", "rng_uniform", "rng_normal"), "rng"),
+    "distribution": _enum("distribution", "Distribution", "rng", str.lower),
     "delta": _number("delta", "rng-get-and-update-state"),
     "kind": _string("fusion_kind"),
     "is_host_transfer": _true("is_host_transfer"),
@@ -378,7 +367,7 @@ _READERS: dict[str, AttributeReader] = {
     "operand_layout_constraints": _own("constrain_layout", _operand_layouts),
     "custom_call_has_side_effect": _true("custom_call_has_side_effect"),
     "output_to_operand_aliasing": _message("output_operand_aliasing", values.operand_aliasing),
-    "schedule": _enum("custom_call_schedule", _SCHEDULES),
+    "schedule": _enum("custom_call_schedule", "CallSchedule"),
     "api_version": _own("custom_call_api_version", _api_version),
     "cross_program_prefetch_index": _own("cross_program_prefetch_index is_cross_program_prefetch", _prefetch_index),
     "domain": _own("", _domain, "domain"),

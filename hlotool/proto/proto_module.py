@@ -1,17 +1,13 @@
-"""HloModuleProto to IR: the binary form of a module, alone or inside HloProto and HloSnapshot.
-
-The wire format is looked at before protobuf reads it, to tell the three messages apart and to know a truncated file
-from a wrong one. Source: xla/service/hlo.proto; XLA's HloModule, HloComputation and HloInstruction::CreateFromProto.
+"""HloModuleProto to IR. Source: xla/service/hlo.proto; XLA's HloModule, HloComputation and
+HloInstruction::CreateFromProto.
 """
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Iterator
 from typing import Any
 
-from hlotool.diagnostics import Diagnostic, HloError, Severity, define
+from hlotool.diagnostics import Diagnostic, Severity, define
 from hlotool.ir import (
     NO_ATTRIBUTES,
     Aliasing,
@@ -29,31 +25,19 @@ from hlotool.ir import (
 )
 from hlotool.proto import proto_values as values
 from hlotool.proto.proto_attributes import Instruction, attributes_of
+from hlotool.proto.proto_forms import Held, held_in, in_message
 from hlotool.proto.proto_schema import message_class
-from hlotool.proto.proto_values import HLO_PROTO, INCONSISTENT, ProtoError, text_of
+from hlotool.proto.proto_values import HLO_PROTO, INCONSISTENT, ProtoError, enumerator, text_of
 from hlotool.text import check_writable, print_module, quote
 
-TRUNCATED = define("R101", "truncated-proto", "a protobuf message that ends in the middle of a field", HLO_PROTO)
-NOT_A_MODULE = define("R102", "not-a-module-proto", "bytes that are no HloModuleProto, HloProto or HloSnapshot",
-                      HLO_PROTO)
 NOT_IN_TEXT = define("R105", "not-in-text", "a field of the message that HLO text has no words for, left out",
                      HLO_PROTO)
 
-_DELIMITED = 2
 #: fields of HloModuleProto that say something about the program and have no place in its text
 _WITHOUT_WORDS = ("cross_program_prefetches", "spmd_output_sharding", "spmd_parameters_shardings",
                   "use_auto_spmd_partitioning", "device_assignment", "profile_info", "device_type")
 #: operations in whose text a value stands where others have their operands
 _WRITTEN_AS_VALUES = ("constant", "parameter")
-_ALIAS_KINDS = (None, "may-alias", "must-alias")
-
-
-class _TruncatedError(Exception):
-    """The bytes end inside a field."""
-
-
-class _MalformedError(Exception):
-    """The bytes are no protobuf message."""
 
 
 def read_sharding(data: bytes) -> Sharding | None:
@@ -66,160 +50,22 @@ def read_sharding(data: bytes) -> Sharding | None:
         return None
 
 
-def looks_like_proto(data: bytes) -> bool:
-    """Return True if bytes start like a module's message (whole or truncated) rather than like text."""
-    head = data[:4096]
-    if data[:1] != b"\x0a" or not any(b < 9 or 13 < b < 27 for b in head):
-        return False
-    try:
-        for _ in _fields(data):
-            pass
-    except _TruncatedError:
-        return True
-    except _MalformedError:
-        return False
-    return True
-
-
 def read_proto(data: bytes, filename: str = "<proto>") -> HloModule:
-    """Return the module of a serialized HloModuleProto, HloProto or HloSnapshot.
+    """Return the module of an HloModuleProto, HloProto, HloSnapshot or HloUnoptimizedSnapshot, as bytes or text.
 
     Raises HloError: R101 for a truncated file, R102 for other bytes, R103 and R104 for messages without meaning.
     What HLO text has no words for is in the module's `notes`.
     """
+    return module_of(held_in(data, filename), filename)
+
+
+def module_of(held: Held, filename: str) -> HloModule:
+    """Return the module of a message. Raises HloError as `read_proto` does."""
     with in_message(filename):
-        return _ModuleReader(_message(data), filename).read()
-
-
-@contextlib.contextmanager
-def in_message(filename: str) -> Iterator[None]:
-    """Turn errors of reading a message into HloErrors with a code."""
-    from google.protobuf.message import DecodeError
-
-    try:
-        yield
-    except _TruncatedError:
-        raise HloError.of(TRUNCATED, "the file is truncated: it ends in the middle of a field", filename) from None
-    except _MalformedError as error:
-        raise HloError.of(NOT_A_MODULE, f"this is no module in protobuf form: {error}", filename) from None
-    except DecodeError as error:
-        raise HloError.of(NOT_A_MODULE, f"this is no module in protobuf form: {error}", filename) from None
-    except ProtoError as error:
-        raise HloError.of(error.code, error.message, filename) from None
-
-
-# The wire
-
-def _varint(data: Any, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        if at >= len(data):
-            raise _TruncatedError
-        byte = data[at]
-        value |= (byte & 127) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 128:
-            return value, at
-        if shift > 63:
-            raise _MalformedError("a number of more than 64 bits")
-
-
-def _fields(data: Any) -> Iterator[tuple[int, int, Any]]:
-    """(number, wire type, contents of delimited fields) of every field of a message."""
-    at, end = 0, len(data)
-    while at < end:
-        key, at = _varint(data, at)
-        number, wire = key >> 3, key & 7
-        if not number or wire not in (0, 1, 2, 5):
-            raise _MalformedError(f"no field starts at byte {at}")
-        contents = None
-        if wire == 0:
-            _, at = _varint(data, at)
-        else:
-            size = {1: 8, 5: 4}.get(wire)
-            if size is None:
-                size, at = _varint(data, at)
-            if at + size > end:
-                raise _TruncatedError
-            contents = data[at:at + size]
-            at += size
-        yield number, wire, contents
-
-
-def _message(data: bytes) -> Any:
-    """Return the HloModuleProto inside the bytes, parsed."""
-    from google.protobuf.message import DecodeError
-
-    view = memoryview(data)
-    truncated = False
-    # HloSnapshot holds an HloProto, which holds the module, each in its first field.
-    for _ in range(3):
-        try:
-            first, is_module, complete = _outline(view)
-        except _MalformedError:
-            if truncated:
-                break
-            raise
-        truncated |= not complete
-        if is_module and not truncated:
-            module = message_class("Module")()
-            try:
-                module.ParseFromString(bytes(view))
-            except DecodeError as error:
-                raise _MalformedError(str(error)) from None
-            return module
-        if first is None:
-            break
-        view = first
-    if truncated:
-        raise _TruncatedError
-    raise _MalformedError("it holds no computation")
-
-
-def is_wrapped_twice(data: bytes) -> bool:
-    """Return True if bytes that hold a module hold it in an HloProto in an HloSnapshot."""
-    view, depth = memoryview(data), 0
-    while depth < 2:
-        first, is_module, _ = _outline(view)
-        if is_module or first is None:
-            return False
-        view, depth = first, depth + 1
-    return True
-
-
-def _outline(view: Any) -> tuple[Any, bool, bool]:
-    """Return the contents of field 1, whether there are computations as HloModuleProto has them, and no truncation."""
-    first, is_module, complete = None, False, True
-    try:
-        for number, wire, contents in _fields(view):
-            if number == 1 and wire == _DELIMITED:
-                first = contents if first is None else first
-            # An HloProto's field 3 is a buffer assignment, whose first field is a message and no name.
-            elif number == 3 and wire == _DELIMITED and not is_module:
-                is_module = _is_computation(contents)
-    except _TruncatedError:
-        complete = False
-        first = _rest_of_first(view) if first is None else first
-    except _MalformedError:
-        if first is None:
-            raise
-        return None, False, True
-    return first, is_module, complete
-
-
-def _rest_of_first(view: Any) -> Any:
-    """Return the rest of a field 1 that is cut off; None for other bytes."""
-    return view[_varint(view, 1)[1]:] if len(view) > 2 and view[0] == 0x0A else None
-
-
-def _is_computation(view: Any) -> bool:
-    """Return True if bytes are an HloComputationProto: instructions with a name and an opcode."""
-    try:
-        instructions = [c for n, w, c in _fields(view) if n == 2 and w == _DELIMITED]
-        found = {n for n, w, _ in _fields(instructions[0]) if w == _DELIMITED} if instructions else set()
-    except (_TruncatedError, _MalformedError):
-        return False
-    return {2, 3} <= found
+        reader = _ModuleReader(held.module, filename)
+        for note in held.notes:
+            reader.note(note)
+        return reader.read()
 
 
 # The module
@@ -246,12 +92,13 @@ class _ModuleReader:
             module.tables = _tables(proto.stack_frame_index)
         for name in _WITHOUT_WORDS:
             if any(field.name == name for field, _ in proto.ListFields()):
-                self._note(f"{name} has no place in HLO text: left out")
+                self.note(f"{name} has no place in HLO text: left out")
         self._note_unknown(proto, "HloModuleProto")
         check_writable(module, self.filename)
         return module
 
-    def _note(self, message: str) -> None:
+    def note(self, message: str) -> None:
+        """Note what text has no words for."""
         self.module.notes.append(Diagnostic(NOT_IN_TEXT, message, Severity.INFO, filename=self.filename))
 
     def _note_unknown(self, proto: Any, message: str) -> None:
@@ -259,7 +106,7 @@ class _ModuleReader:
 
         numbers = sorted({field.field_number for field in UnknownFieldSet(proto)})
         if numbers:
-            self._note(f"fields {', '.join(map(str, numbers))} of {message} are newer than this reader: left out")
+            self.note(f"fields {', '.join(map(str, numbers))} of {message} are newer than this reader: left out")
 
     def _entry(self) -> HloComputation:
         proto = self.proto
@@ -356,9 +203,10 @@ class _ModuleReader:
 
 
 def _alias_kind(number: int) -> str:
-    if number not in (1, 2):
+    name = enumerator("AliasKind", number, "kind of alias")
+    if not number:
         raise ProtoError(values.UNKNOWN_NUMBER, f"{number} is not a known kind of alias")
-    return str(_ALIAS_KINDS[number])
+    return name.lower().replace("_", "-")
 
 
 def _lookup(known: dict[int, HloInstruction], number: int, what: str) -> HloInstruction:

@@ -1,6 +1,7 @@
-"""HloSnapshot: a module with the arguments of one of its runs, and what the run gave.
+"""HloSnapshot: a module with the arguments of one of its runs, and what the run gave; HloUnoptimizedSnapshot: without.
 
-XLA writes such a file for each execution where it is told to (--xla_dump_hlo_snapshots). Source: xla/service/hlo.proto.
+XLA writes such a file for each execution where it is told to (--xla_dump_hlo_snapshots,
+--xla_dump_hlo_unoptimized_snapshots). Source: xla/service/hlo.proto.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import Any
 from hlotool.ir import HloModule, Literal, Shape
 from hlotool.ir.arrays import Array
 from hlotool.proto import proto_values as values
-from hlotool.proto.proto_module import in_message, is_wrapped_twice, read_proto
-from hlotool.proto.proto_schema import message_class
+from hlotool.proto.proto_forms import held_in, in_message
+from hlotool.proto.proto_module import module_of
 from hlotool.proto.proto_values import INCONSISTENT, ProtoError
 
 
@@ -28,18 +29,18 @@ class Snapshot:
 
 
 def read_snapshot(data: bytes, filename: str = "<proto>") -> Snapshot | None:
-    """Return the recorded run of a serialized HloSnapshot; None where the bytes are a module without one.
+    """Return the run that an HloSnapshot or HloUnoptimizedSnapshot records; None for a module that records none.
 
     Raises HloError as `read_proto` does, and R103 or R104 for literals that are not what the module takes or gives.
     """
-    module = read_proto(data, filename)
-    if not is_wrapped_twice(data):
+    held = held_in(data, filename)
+    module = module_of(held, filename)
+    if not held.is_run:
         return None
     with in_message(filename):
-        message = message_class("Snapshot").FromString(data)
         shapes = [p.shape for p in module.entry.parameters()]
-        arguments = _leaves(message.arguments, shapes, "arguments") if message.arguments or not shapes else None
-        result = _leaves([message.result], [module.entry.root.shape], "result") if message.HasField("result") else None
+        arguments = _leaves(held.arguments, shapes, "arguments") if held.arguments or not shapes else None
+        result = _leaves([held.result], [module.entry.root.shape], "result") if held.result is not None else None
     return Snapshot(module, arguments, result)
 
 

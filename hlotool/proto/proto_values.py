@@ -44,7 +44,7 @@ from hlotool.ir import (
     mesh_problem,
 )
 from hlotool.ir.arrays import np
-from hlotool.proto.proto_schema import elements_field, message_class
+from hlotool.proto.proto_schema import ENUMERATIONS, OTHER_TYPES, elements_field, message_class
 from hlotool.text import PhraseError, quote, read_value
 
 HLO_PROTO = "xla/service/hlo.proto, xla/xla_data.proto"
@@ -54,8 +54,6 @@ UNKNOWN_NUMBER = define("R104", "unknown-enumerator", "a number of an enumeratio
 
 _MINUS_2_63 = -(2**63)
 _TYPE_NAMES = {d.number: d.name for d in DTYPES.values()}
-_OTHER_TYPES = {13: "tuple", 14: "opaque", 17: "token"}
-_BUFFER = 34
 
 
 class ProtoError(Exception):
@@ -72,8 +70,12 @@ def text_of(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def enumerator(names: tuple[str, ...], number: int, what: str) -> str:
+def enumerator(enumeration: str, number: int, what: str) -> str:
     """Return the name of a number of an enumeration."""
+    return _word(ENUMERATIONS[enumeration], number, what)
+
+
+def _word(names: tuple[str, ...], number: int, what: str) -> str:
     if not 0 <= number < len(names):
         raise ProtoError(UNKNOWN_NUMBER, f"{number} is not a known {what}")
     return names[number]
@@ -88,9 +90,7 @@ def ints(values: Iterable[int]) -> tuple[int, ...]:
 
 def element_type(number: int) -> str:
     """Return the name of a PrimitiveType."""
-    name = _TYPE_NAMES.get(number) or _OTHER_TYPES.get(number)
-    if number == _BUFFER:
-        return "buffer"
+    name = _TYPE_NAMES.get(number) or OTHER_TYPES.get(number)
     if name is None:
         raise ProtoError(UNKNOWN_NUMBER, f"{number} is not a known element type")
     return name
@@ -156,7 +156,7 @@ def layout(proto: Any) -> Layout:
 def _level(proto: Any, index: int, number: int) -> str:
     unique = index >= len(proto.dim_unique) or proto.dim_unique[index]
     ordered = index >= len(proto.dim_ordered) or proto.dim_ordered[index]
-    return enumerator(("D", "C", "S", "H"), number, "level type") + ("" if unique else "+") + ("" if ordered else "~")
+    return _word(("D", "C", "S", "H"), number, "level type") + ("" if unique else "+") + ("" if ordered else "~")
 
 
 # Literals
@@ -218,16 +218,41 @@ def _small(dtype: DType, data: Any, count: int) -> Any:
     return ((values.astype(np.int16) ^ sign) - sign).astype(dtype.numpy)
 
 
+def literal_in_memory(shape_proto: Any, data: bytes) -> Any:
+    """Return the LiteralProto of an array whose elements lie in memory as its shape says; bits are packed, low first.
+
+    Source: Literal::SerializeState in xla/literal.h.
+    """
+    declared = shape(shape_proto)
+    if not declared.is_array or any(declared.dynamic):
+        raise ProtoError(INCONSISTENT, f"a literal of {declared} in bytes: only arrays of fixed sizes are read")
+    dtype, made = declared.dtype, message_class("Literal")()
+    bits = 1 if dtype.family == "pred" else dtype.bits
+    if len(data) != -(-declared.size * (-(-bits // 8) * 8 if bits > 4 else bits) // 8):
+        raise ProtoError(INCONSISTENT, f"{len(data)} bytes for a literal of shape {declared}")
+    field = elements_field(dtype)
+    made.shape.CopyFrom(shape_proto)
+    if bits <= 4:
+        rows = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little").reshape(-1, bits)
+        data = np.packbits(rows, axis=1, bitorder="little").reshape(-1)[:declared.size].tobytes()
+    if not dtype.is_stored_whole:
+        setattr(made, field, data)
+    else:
+        words = "?" if bits == 1 else f"<{'i' if dtype.family == 'signed' else 'u'}{dtype.component.bits // 8}"
+        getattr(made, field).extend(np.frombuffer(data, words).tolist())
+    return made
+
+
 # Shardings
 
-_SHARDING_KINDS = ("replicated", "maximal", "tuple", "tiled", "manual", "unknown", "unreduced")
+_SHARDING_KINDS = tuple(name.lower().replace("other", "tiled") for name in ENUMERATIONS["ShardingType"])
 
 
 def sharding(proto: Any) -> Sharding:
     """Read an OpSharding."""
     if proto.HasField("named_sharding"):
         return _named_sharding(proto.named_sharding)
-    kind = enumerator(_SHARDING_KINDS, proto.type, "kind of sharding")
+    kind = _word(_SHARDING_KINDS, proto.type, "kind of sharding")
     if kind == "tuple":
         return Sharding("tuple", elements=tuple(map(sharding, proto.tuple_shardings)))
     group = ("shard_like" if proto.shard_group_type else "shard_as", proto.shard_group_id)
@@ -245,7 +270,7 @@ def sharding(proto: Any) -> Sharding:
         devices = _iota(dims, proto.iota_reshape_dims, proto.iota_transpose_perm)
     elif len(devices) != math.prod(dims):
         raise ProtoError(INCONSISTENT, f"{len(devices)} devices for {math.prod(dims)} tiles of a sharding")
-    last = tuple(enumerator(_SHARDING_KINDS, n, "kind of sharding") for n in proto.last_tile_dims)
+    last = tuple(_word(_SHARDING_KINDS, n, "kind of sharding") for n in proto.last_tile_dims)
     return Sharding("tiled", tile_dims=dims, devices=devices, last_tile_dims=last,
                     last_tile_dim_replicate=proto.replicate_on_last_tile_dim, **common)
 
@@ -370,15 +395,12 @@ def operand_aliasing(entries: Any) -> tuple[Aliasing, ...] | None:
 
 # What compilers pass along
 
-_TOLERANCE_MODES = ("default", "highest")
-
-
 def result_accuracy(proto: Any) -> ResultAccuracy | None:
     """Read a ResultAccuracy; None for the default."""
     if proto.HasField("tolerance"):
         wanted = proto.tolerance
         return ResultAccuracy(None, wanted.atol, wanted.rtol, wanted.ulps)
-    mode = enumerator(_TOLERANCE_MODES, proto.mode, "accuracy mode")
+    mode = enumerator("AccuracyMode", proto.mode, "accuracy mode").lower()
     return ResultAccuracy(mode) if mode != "default" else None
 
 

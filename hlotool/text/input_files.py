@@ -51,11 +51,14 @@ _COMMENT = deferred(lambda: ANY_COMMENT)
 #: StableHLO's operations in its strings: custom_call_target="stablehlo.dot", op_name="f/stablehlo.dot".
 _MLIR = deferred(lambda: r"^[ \t]*+(?:(?:\"?builtin\.)?module|(?:func\.)?func)\b"
                    r"|(?<![/\w])(?<!=[\"'])\bstablehlo\.\w|#loc\d*+ = loc", re.M)
+#: how protobuf's text form of a module's message begins, and the first field
+PROTO_TEXT = deferred(lambda: r"(?:\s|#[^\n]*+\n)*+(?:(?P<first>hlo|hlo_module)\s*+:?\s*+[{<]\s*+\w++\s*+[:{<]"
+                      r"|(?:name|entry_computation_name)\s*+:\s*+[\"'])")
 
 
 @lazy_dataclass(frozen=True, slots=True)
 class Input:
-    """One module's worth of input. `kind` is hlo or mlir (in `source`), bytecode or proto (in `data`)."""
+    """One module's worth of input. `kind` is hlo or mlir, in `source`; bytecode or proto (in text, too), in `data`."""
 
     filename: str
     kind: str
@@ -155,6 +158,8 @@ def inputs_of(data: bytes, filename: str) -> list[Input]:
         return [Input(filename, "proto", data=data)]
     # Bytes that are not UTF-8 come back as they were when the text is written the same way.
     text = with_line_feeds(data.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
+    if PROTO_TEXT.match(text):
+        return [Input(filename, "proto", data=data)]
     if is_mlir(text):
         return [Input(filename, "mlir", Source(part.text, filename, part.first_line))
                 for part in split_programs(text, filename)]

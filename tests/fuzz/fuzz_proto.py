@@ -15,6 +15,7 @@ from oracle import check_diagnostics, check_fixed_point, read_or_refuse
 
 import hlotool
 from hlotool.proto import read_proto
+from hlotool.proto.proto_schema import message_class
 
 _BORDERS = (0, 1, 2, 3, 127, 128, 255, 2**31 - 1, 2**31, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 2**64 - 2)
 #: field: number, wire type, value: an int, bytes, or the fields of a message
@@ -144,6 +145,14 @@ def protos() -> tuple[bytes, ...]:
     return tuple(found)
 
 
+def in_text(data: bytes) -> bytes:
+    """A module's message in protobuf's text form."""
+    from google.protobuf import text_format
+
+    text: str = text_format.MessageToString(message_class("Module", in_text=True).FromString(data))
+    return text.encode()
+
+
 def _verifies(text: bytes) -> bool:
     module = read_or_refuse(lambda: hlotool.parse(text.decode(errors="replace").replace("\r", "")))
     return module is not None and not hlotool.verify(module)
@@ -155,7 +164,7 @@ class Proto:
     name = "proto"
 
     def corpus(self) -> list[bytes]:
-        return list(protos())
+        return [*protos(), *map(in_text, protos()[::4])]
 
     def mutate(self, rng: random.Random, corpus: list[bytes]) -> bytes:
         return mutant(rng, corpus, (*OF_BYTES, *[some_fields] * 8))

@@ -55,11 +55,16 @@ class Session:
         await self.client.stop()
 
     async def open(self, text, uri=URI):
+        self.version = 0 if uri == URI else self.version
         self.client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(uri, "hlo", 0, text)))
         return await self.found()
 
     async def found(self):
-        return (await asyncio.wait_for(self.published.get(), 30)).diagnostics
+        """The findings of the newest version: those of an older one are sent again once that one has rested."""
+        while True:
+            given = await asyncio.wait_for(self.published.get(), 30)
+            if given.uri != URI or given.version is None or given.version >= self.version:
+                return given.diagnostics
 
     async def change(self, start, end, text):
         self.version += 1

@@ -50,7 +50,7 @@ class Stored(Executor):
             return None
         with open_regular(path) as stream:
             head = stream.read(2)
-        if head[:1] != b"\n" and head != b"\x1f\x8b":
+        if head[:1] not in (b"\n", b"h") and head != b"\x1f\x8b":
             return None
         data = uncompressed(bytes_of(path), self.argument)
         if not looks_like_proto(data):
