@@ -400,8 +400,8 @@ class ValueBuilder:
         if name == "stablehlo.type_extensions" and found and found[0][0] == "bounds":
             return tuple([("", size) for size in found[0][1]])
         if name == "stablehlo.result_accuracy" and found:
-            return tuple([(n, mlir.Bracketed(float_text(float_bits(v, "f64") or 0, "f64"))
-                           if isinstance(v, float) else v) for n, v in found if v != 0])
+            return tuple([(n, mlir.Bracketed(float_text(_f64_bits(v), "f64")) if n in ("atol", "rtol") else v)
+                          for n, v in found if v != 0])
         fields = fields_of_attribute(name.removeprefix("stablehlo.")) if name.startswith("stablehlo.") else {}
         if fields and not text.lstrip().startswith("raw"):
             found = self._in_order(fields, found, name, text, at)
@@ -589,6 +589,11 @@ class ValueBuilder:
             return mlir.NameLocation(name)
         place = self.plain_place(inner)
         return None if place is None else mlir.NameLocation(name, place)
+
+
+def _f64_bits(number: float) -> int:
+    """Return the bits of a decimal number; a whole one is the bits themselves, for floats are written so."""
+    return number if isinstance(number, int) else float_bits(number, "f64") or 0
 
 
 def _quantised(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hlotool.ir import HloInstruction, ResultAccuracy
-from hlotool.ops.lowering import Emitter, Lowering, Reader, Value
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, f64
 
 
 def accurate(name: str, dialect: str = "stablehlo") -> Lowering:
@@ -37,7 +37,7 @@ def accurate(name: str, dialect: str = "stablehlo") -> Lowering:
 def accuracy_text(wanted: ResultAccuracy) -> str:
     """As MLIR writes it."""
     mode = (wanted.mode or "tolerance").upper()
-    return (f"#stablehlo.result_accuracy<atol = {wanted.atol:e}, rtol = {wanted.rtol:e}, ulps = {wanted.ulps}, "
+    return (f"#stablehlo.result_accuracy<atol = {f64(wanted.atol)}, rtol = {f64(wanted.rtol)}, ulps = {wanted.ulps}, "
             f"mode = #stablehlo.result_accuracy_mode<{mode}>>")
 
 

@@ -53,9 +53,7 @@ def _permute(opcode: str, operands: Sequence[Shape], pairs: Sequence[Sequence[in
             f"the input is {source.text(False)}, the output {target.text(False)}; "
             "both are arrays, or tuples of one length")
     for buffer, offsets, what in ((source, operands[2], "input"), (target, operands[3], "output")):
-        require(offsets.is_tuple, f"{opcode}-c3", f"the offsets in the {what} are {offsets.text(False)}, no tuple")
-        if buffer.is_array:
-            _require_offsets(opcode, buffer, offsets, what)
+        _require_offsets(opcode, buffer, offsets, what)
     _require_ends(opcode, pairs, max(1, len(slice_sizes) // max(1, len(source.elements))))
     return target
 
@@ -74,11 +72,17 @@ def _times(count: int) -> str:
 
 
 def _require_offsets(opcode: str, buffer: Shape, offsets: Shape, what: str) -> None:
-    """One index for each dimension of the buffer, or a tuple of such, one for each slice."""
-    for one in offsets.elements if offsets.elements and offsets.elements[0].is_tuple else (offsets,):
-        count = len(one.elements)
-        require(count == buffer.rank, f"{opcode}-c3",
-                f"an offset in the {what} has {count} indices, {buffer.text(False)} {buffer.rank} dimensions")
+    """One index for each dimension of a buffer, or a tuple of such, one for each slice; tuples of these for tuples."""
+    require(offsets.is_tuple, f"{opcode}-c3", f"the offsets in the {what} are {offsets.text(False)}, no tuple")
+    if buffer.is_tuple:
+        require(len(offsets.elements) == len(buffer.elements), f"{opcode}-c3",
+                f"the {what} is a tuple of {len(buffer.elements)}, its offsets are {offsets.text(False)}")
+        for array, given in zip(buffer.elements, offsets.elements, strict=True):
+            _require_offsets(opcode, array, given, what)
+        return
+    for one in offsets.elements if any(e.is_tuple for e in offsets.elements) else (offsets,):
+        require(one.is_tuple and len(one.elements) == buffer.rank, f"{opcode}-c3",
+                f"an offset in the {what} is {one.text(False)}, {buffer.text(False)} has {buffer.rank} dimensions")
 
 
 def _emit_collective_permute(e: Emitter, instruction: HloInstruction, operands: Sequence[Value]) -> Value:

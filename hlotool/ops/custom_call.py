@@ -26,7 +26,7 @@ from hlotool.ops.flow import Calls, Flow
 from hlotool.ops.freedom import Freedom
 from hlotool.ops.lapack import evaluate as evaluate_lapack
 from hlotool.ops.lapack import is_lapack
-from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, is_regrouped, string
+from hlotool.ops.lowering import Emitter, Lowering, Reader, Value, f64, is_regrouped, string
 from hlotool.ops.random_programs import Draw, shape_text
 from hlotool.ops.registry import op, require
 from hlotool.ops.shardy_sharding import listed_sharding
@@ -163,9 +163,9 @@ def _mlir(value: Any) -> str:
         return "[" + ", ".join(map(_mlir, value)) + "]"
     if isinstance(value, bool) or value is None:
         return "unit" if value is None else str(value).lower()
-    if isinstance(value, int):
-        return f"{value} : i64"
-    return f"{value:e} : f64" if isinstance(value, float) else string(value)
+    if isinstance(value, int) and -(1 << 63) <= value < 1 << 64:
+        return f"{value} : {'i64' if value < 1 << 63 else 'ui64'}"
+    return f"{f64(float(value))} : f64" if isinstance(value, (int, float)) else string(value)
 
 
 #: the literal of a call, which StableHLO has no place for. XLA: SetBound

@@ -297,6 +297,11 @@ def i64_tensor(rows: Sequence[Sequence[int]]) -> str:
     return f"dense<[{body}]> : tensor<{len(rows)}x{len(rows[0])}xi64>"
 
 
+def f64(value: float) -> str:
+    """A float of 64 bits as MLIR reads it: all its digits, or bits where decimals would not do."""
+    return f"{value:.16e}" if math.isfinite(value) else f"0x{struct.pack('>d', value).hex().upper()}"
+
+
 def shortest(value: float) -> float:
     """The number with the fewest digits that is the same one in 32 bits; infinity for what is beyond them."""
     bits = _single(value)

@@ -168,11 +168,12 @@ class AttributeBuilder:
 
     def accuracy_tolerance(self, *parts: Any) -> ResultAccuracy:
         found = dict(p for p in parts if p is not None)
-        return ResultAccuracy(None, found.get("atol", 0.0), found.get("rtol", 0.0), round(found.get("ulps", 0)))
+        return ResultAccuracy(None, found.get("atol", 0.0), found.get("rtol", 0.0), int(found.get("ulps", 0)))
 
     def tolerance(self, name: Any, number: Any) -> Any:
         value = float(number)
-        if not 0 <= value < (2.0**63 if name == "ulps=" else math.inf):
+        is_open = str(number) == "inf" and name != "ulps="
+        if not is_open and not 0 <= value < (2.0**63 if name == "ulps=" else math.inf):
             raise PhraseError(BAD_ATTRIBUTE, f"the tolerance is out of range: {number}", *place_of(number))
         return str(name)[:-1], value
 

@@ -16,7 +16,7 @@ from hlotool.text.fast_lines import QuickLines
 from hlotool.text.phrase_cache import RememberedPhrases
 from hlotool.text.phrases import PhraseError
 from hlotool.text.reports import Reports
-from hlotool.text.scan import HEADER
+from hlotool.text.scan import HEADER, LINE
 from hlotool.text.statements import StatementReader
 from hlotool.text.syntax_errors import BAD_STATEMENT, MISSING_CLOSE, NESTED_TOO_DEEP, SYNTAX, TRUNCATED, CutError
 from hlotool.text.tokens import STATEMENT, next_statement, skip_blank
@@ -88,6 +88,9 @@ class BodyReader:
             if text[at] == "}":
                 at = self._stray_brace(at)
                 continue
+            if text[at] == "," and (begin := self._reopened(body, at)) is not None:
+                at = self._statement(body, begin)
+                continue
             if HEADER.match(text, at) is not None:
                 self._unclosed(body, at)
                 return at
@@ -99,7 +102,8 @@ class BodyReader:
         None where the body ends, and where its end would not be told from the changed part alone.
         """
         text = self._text
-        if at >= len(text) or (text[at] == "}" and not self._is_stray_brace(at)) or HEADER.match(text, at) is not None:
+        if at >= len(text) or text[at] == "," or HEADER.match(text, at) is not None or (
+                text[at] == "}" and not self._is_stray_brace(at)):
             return None
         if at > self._refused and (following := self._quick.read(body, at, at + 1)) != at:
             return skip_blank(text, following)
@@ -134,6 +138,20 @@ class BodyReader:
             resume = error.resume if error.resume is not None else next_statement(self._text, at)
             self._define_failed(body, at)
             return skip_blank(self._text, max(resume, at + 1))
+
+    def _reopened(self, body: Body, comma: int) -> int | None:
+        """Take back a line of the short way that goes on with a comma on another line; returns where it begins."""
+        instructions = body.computation.instructions
+        line = LINE.match(self._text, instructions[-1].offset) if instructions else None
+        if line is None or skip_blank(self._text, line.end()) != comma:
+            return None
+        last = instructions.pop()
+        del body.table[last.name]
+        if body.root is last:
+            body.root = None
+        if self._definitions.suspects[-1:] == [last]:
+            self._definitions.suspects.pop()
+        return last.offset
 
     def _is_stray_brace(self, at: int) -> bool:
         """Return True if a '}' ends a line of instructions with more of them behind it, rather than the computation."""

@@ -117,6 +117,8 @@ class QuickLines:
 
     def _new_attributes(self, rest: str) -> Attributes | None:
         """Return the attributes of a text that starts at the comma; None when the long way must look at it."""
+        if rest.rfind("/*") > rest.rfind("*/"):
+            return None  # a comment that goes on in the next line
         before, feed, after = rest.partition("\n")
         pieces = cut_quickly(before)
         if pieces is not None and feed:

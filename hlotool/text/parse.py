@@ -77,6 +77,8 @@ _BROKEN_HEADER = deferred(
     rf"(?P<rest>[ \t]*+(?:\((?:[^\n \t{{]++|[ \t]++(?!\n|\{{[ \t]*+\n)|\{{(?![ \t]*+\n))*+)?(?:[ \t]++(?=\{{))?)"
     rf"(?P<brace>\{{)?+(?P<end>)[ \t]*+\n(?=\s*+"
     rf"{beginning('hlo', 'instruction', through=('EQUALS',), spaced=('EQUALS',))})")
+#: the brace of a body that begins on the line of its header, which no layout is
+_BODY_OPENS = deferred(lambda: r"\{(?![ \t]*+[\d:}])")
 #: a text that breaks off in a header's beginning
 _HEADER_BEGUN = deferred(lambda: rf"{beginning('hlo', 'computation', before=('WORD',))}(?:{NAME})?+\s*+")
 
@@ -174,15 +176,24 @@ class ModuleReader:
             self._single_instruction(at)
             return self._finish()
         else:
-            self.module.name = ""
+            self._without_header(at)
         while (at := skip_blank(text, at)) < len(text):
             at = self._top_level(at)
         return self._finish()
 
+    def _without_header(self, at: int) -> None:
+        """XLA reads computations alone where the text begins with ENTRY, or with a name and a brace."""
+        self.module.name = ""
+        found = _computation_start(self.text, at)
+        if found is not None and not found[1] and self.text[found.end()] != "{":
+            self.note("", "XLA reads a text that begins so only behind `HloModule name`", at, found.end(), HAND_WRITTEN)
+
     def _skip_prose(self, at: int) -> int:
         """Past what stands in front of the module, which is reported."""
         text = self.text
-        if _MODULE_BEGINS.match(text, at) or _LOOKS_LIKE_HLO.match(text, at) or _SHAPE_BEGINS.match(text, at):
+        begun = _computation_start(text, at)
+        if _MODULE_BEGINS.match(text, at) or _LOOKS_LIKE_HLO.match(text, at) or _SHAPE_BEGINS.match(text, at) or (
+                begun is not None and text[begun.end()] == "{"):
             return at
         found = _MODULE_LINE.search(text, at) or _HEADER_LINE.search(text, at)
         if found is None:
@@ -281,9 +292,11 @@ class ModuleReader:
         found = _BROKEN_HEADER.match(self.text, at)
         if found is None or STATEMENT.match(self.text, at):
             return None
-        rest = found["rest"]
-        is_open = rest.count("(") > rest.count(")")
-        if found["brace"] and ("->" in rest or not rest.strip()) and not found["word"] and not is_open:
+        arrow = found["rest"].find("->")
+        opening = _BODY_OPENS.search(found["rest"], arrow) if arrow >= 0 else None
+        rest = found["rest"][:opening.start() if opening else None]
+        is_open, has_brace = rest.count("(") > rest.count(")"), bool(opening or found["brace"])
+        if has_brace and ("->" in rest or not rest.strip()) and not found["word"] and not is_open:
             return None
         line_end = found.start("end")
         if found["word"]:
@@ -292,14 +305,15 @@ class ModuleReader:
         elif is_open:
             stop = found.start("rest") + len((rest.partition("->")[0] if rest.count("->") == 1 else rest).rstrip())
             self.report(MISSING_CLOSE, "expected ')' in the computation's header", stop - 1, stop, help="add ')'")
-        elif not found["brace"]:
+        elif not has_brace:
             self.report(BAD_HEADER, "expected '{' at the end of the computation's header", line_end - 1, line_end,
                         help="add '{'")
         else:
             self.report(BAD_HEADER, "expected '->' and the result's shape after the parameters", found.start("rest"),
                         found.end("rest"), help="write the header as `name (p: f32[2]) -> f32[2] {` or as `name {`")
         is_entry = bool(found["entry"]) or bool(found["word"])
-        return self._computation(at, is_entry, found["name"], found.start("name"), None, 0, found.end("end"))
+        body = found.start("rest") + opening.end() if opening else found.end("end")
+        return self._computation(at, is_entry, found["name"], found.start("name"), None, 0, body)
 
     def _slow_header(self, at: int, start: re.Match[str]) -> int:
         text = self.text

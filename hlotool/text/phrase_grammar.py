@@ -22,7 +22,7 @@ _WORDS = {
     "TOLERANCE_NAME": "atol=, rtol= or ulps=", "SPARSE_SIDE": "lhs= or rhs=",
     "SPARSITY_FIELD": "sparsity=1x4, dimension=, stride= or idx=",
     "ATTRIBUTE": "name=", "PRIORITY": "a priority", "NONFINITE": "inf",
-    "_DEVICE_IDS": "', device_ids='",
+    "_DEVICE_IDS": "', device_ids='", "_SIGN": "'%'",
     "REDUCTION": "a reduction", "$END": "the end", "T": "T(...)", "D": "D(...)", "L": "L(...)", "E": "E(...)",
     "S": "S(...)", "SC": "SC(...)", "P": "P(...)", "M": "M(...)",
     "WHERE": "'where'", "OR": "'or'", "AND": "'and'", "NOT": "'not'", "FEEDS": "'feeds'", "FED": "'fed by'",

@@ -89,6 +89,11 @@ class CutAttribute:
     start: int
     value_start: int
 
+    def is_apart(self, text: str) -> bool:
+        """Return True if the equals sign does not touch the name."""
+        end = self.start + len(self.name)
+        return text.startswith(self.name, self.start) and text[end:end + 1] != "="
+
 
 @lazy_dataclass(slots=True)
 class Cut:
@@ -321,7 +326,7 @@ def cut_quickly(text: str) -> list[tuple[Any, ...]] | None:
         cut_attributes(text, at, cut)
     except CutError:
         return None
-    if cut.legacy or skip_blank(text, cut.end) != len(text):
+    if cut.legacy or skip_blank(text, cut.end) != len(text) or any(a.is_apart(text) for a in cut.attributes):
         return None
     return pieces + [(a.name, a.value) for a in cut.attributes]
 

@@ -140,6 +140,9 @@ class StatementReader:
                                      second=("first given here", start, start + len(name)))
                 continue
             first[name] = attribute
+            if attribute.is_apart(self._text):
+                self._reports.note("", "XLA reads an attribute only where '=' touches its name", attribute.start,
+                                   attribute.start + len(name), HAND_WRITTEN)
             try:
                 value = self._attribute(attribute, body, owner)
             except PhraseError as error:

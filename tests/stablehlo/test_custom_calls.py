@@ -127,5 +127,7 @@ def test_the_configuration_of_a_call_is_a_dictionary_in_the_typed_interface_only
     typed = ", api_version=API_VERSION_TYPED_FFI"
     assert "backend_config = {}" in program(typed)
     assert "backend_config = {a = 1 : i64}" in program(typed + ", backend_config={a = 1 : i64}")
+    numbers = program(typed + ', backend_config={"a": 0.12345678901234568, "b": 12345678901234567890, "c": -1}')
+    assert "a = 0.12345678901234568 : f64, b = 12345678901234567890 : ui64, c = -1 : i64" in numbers
     assert "has_side_effect" not in program("")
     assert "has_side_effect = true" in program(", custom_call_has_side_effect=true")

@@ -465,11 +465,23 @@ def test_groups_of_nobody_are_a_finding() -> None:
 
 
 def test_tolerances_out_of_range_are_refused_with_their_place() -> None:
-    for field, number in (("ulps", "1e30"), ("atol", "1e999"), ("ulps", "1e999"), ("ulps", "-1"), ("rtol", "-0.5")):
+    for field, number in (("ulps", "1e30"), ("atol", "1e999"), ("ulps", "1e999"), ("ulps", "-1"), ("rtol", "-0.5"),
+                          ("ulps", "inf"), ("atol", "nan"), ("rtol", "-inf")):
         with pytest.raises(HloError) as caught:
             hlotool.parse("ENTRY e { p = f32[] parameter(0) ROOT r = f32[] tanh(p), "
                           f"result_accuracy={{tolerance={{{field}={number}}}}} }}")
         assert [(d.code, d.column) for d in caught.value.diagnostics] == [("P120", 91)]
+
+
+@pytest.mark.parametrize(("written", "kept", "converted"), [
+    ("atol=0.12345678901234", "atol=0.12345678901234,rtol=0,ulps=0", "atol = 0.12345678901234, "),
+    ("rtol=inf", "atol=0,rtol=inf,ulps=0", "rtol = 0x7FF0000000000000, "),
+    ("ulps=2.9", "atol=0,rtol=0,ulps=2", "ulps = 2, ")])
+def test_tolerances_are_carried_to_the_last_digit(written: str, kept: str, converted: str) -> None:
+    program = hlotool.to_stablehlo(hlotool.parse("ENTRY e { p = f32[] parameter(0) ROOT r = f32[] tanh(p), "
+                                                 f"result_accuracy={{tolerance={{{written}}}}} }}"))
+    assert converted in str(program) and "hlotool.lost" not in str(program)
+    assert f"{{tolerance={{{kept}}}}}" in str(hlotool.from_stablehlo(program))
 
 
 def test_global_ids_of_an_operation_that_knows_none_are_named() -> None:
