@@ -53,6 +53,7 @@ from hlotool.ops.lapack import (
     error_sizes,
     lapack_config,
     lapack_targets,
+    names_library,
     targets_of,
 )
 from hlotool.ops.costs import FREE, Cost, traffic
@@ -86,7 +87,7 @@ __all__ = [
     "error_sizes", "flow_of", "flow_of_opcode", "flushed", "freedom_of", "from_bits", "gives_to_host",
     "group_mode_of", "has_effect", "has_foreign", "inside_of", "int_limits", "is_a", "is_any_foreign",
     "is_border", "is_elementwise", "is_tied", "keeps_order", "lapack_config", "lapack_targets", "limits",
-    "literal_text", "opcodes", "operand_for", "over_blocks", "pairs_of", "places_of_parts", "real_facts",
-    "require", "rounded_once", "scatter_window", "sharding_kinds", "sort_of", "source_of", "specials",
+    "literal_text", "names_library", "opcodes", "operand_for", "over_blocks", "pairs_of", "places_of_parts",
+    "real_facts", "require", "rounded_once", "scatter_window", "sharding_kinds", "sort_of", "source_of", "specials",
     "targets_of", "traffic", "turning_points", "value_of", "with_flag", "with_freedom",
 ]

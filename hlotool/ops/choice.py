@@ -24,7 +24,7 @@ DIRECTIONS: dict[str, Callable[[Any, Any], Any]] = {
 #: the words of 2026 for what `type` said before
 ORDERS = ("TOTAL", "PARTIAL")
 #: comparison types that an element family takes, the default first
-COMPARISONS = {"pred": ("UNSIGNED",), "unsigned": ("UNSIGNED",), "signed": ("SIGNED",),
+COMPARISON_TYPES = {"pred": ("UNSIGNED",), "unsigned": ("UNSIGNED",), "signed": ("SIGNED",),
                "float": ("FLOAT", "TOTALORDER"), "complex": ("FLOAT",)}
 
 #: directions of comparisons by the direction of the same comparison with its operands exchanged
@@ -37,7 +37,7 @@ def compare_shape(lhs: Shape, rhs: Shape, *, direction: str, type: str | None = 
     shape = paired("compare", lhs, rhs, ANY)
     require(direction in DIRECTIONS, "compare-c4",
             f"direction is {direction}; it is one of {', '.join(DIRECTIONS)}", attribute="direction")
-    allowed = COMPARISONS[lhs.dtype.family]
+    allowed = COMPARISON_TYPES[lhs.dtype.family]
     require(type is None or type in allowed, "compare-c5",
             f"type is {type}; elements of {lhs.element_type} are compared as {' or '.join(allowed)}", attribute="type")
     require(order is None or (type is None and order in ORDERS), "compare-c6",
@@ -52,7 +52,7 @@ def comparison_type(instruction: HloInstruction) -> str:
     family = instruction.operands[0].shape.dtype.family
     if family == "float" and instruction.attributes.get("order") == "TOTAL":
         return "TOTALORDER"
-    return instruction.attributes.get("type") or COMPARISONS[family][0]
+    return instruction.attributes.get("type") or COMPARISON_TYPES[family][0]
 
 
 def _plain_compare(instruction: HloInstruction) -> Mapping[str, Any]:
@@ -60,7 +60,7 @@ def _plain_compare(instruction: HloInstruction) -> Mapping[str, Any]:
     attributes = instruction.attributes
     if not instruction.operands or not instruction.operands[0].shape.is_array:
         return attributes
-    kind, default = comparison_type(instruction), COMPARISONS[instruction.operands[0].shape.dtype.family][0]
+    kind, default = comparison_type(instruction), COMPARISON_TYPES[instruction.operands[0].shape.dtype.family][0]
     rest = attributes.without("type", "order")
     return rest if kind == default else rest | {"type": kind}
 
@@ -74,7 +74,7 @@ def _emit_compare(e: Emitter, instruction: HloInstruction, operands: Sequence[Va
 def _lift_compare(r: Reader) -> HloInstruction:
     operands, kind = r.operands(), r.word("compare_type")
     attributes = {"direction": r.word("comparison_direction")}
-    if kind not in ("", "NOTYPE", COMPARISONS[operands[0].shape.dtype.family][0]):
+    if kind not in ("", "NOTYPE", COMPARISON_TYPES[operands[0].shape.dtype.family][0]):
         attributes["type"] = kind
     return r.add("compare", r.shape(), operands, attributes)
 

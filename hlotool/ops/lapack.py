@@ -118,6 +118,11 @@ def _routine(names: str, *ranks: int, error: LapackError = LapackError.OF_MATRIC
     return declare
 
 
+def names_library(target: str) -> bool:
+    """Return True if a custom call's target begins with the name of a library, as most of them do."""
+    return target.startswith(tuple(begin for begins in _OF_PLATFORMS.values() for begin in begins))
+
+
 def is_lapack(target: str) -> bool:
     """Return True if a custom call's target is a routine that is known here."""
     return lapack_routine(target) is not None

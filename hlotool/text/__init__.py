@@ -24,7 +24,7 @@ from hlotool.text.tokens import TABLES
 if TYPE_CHECKING:
     from hlotool.text.comments import comment_spans, comments_in
     from hlotool.text.incremental import Changed, Reading, moved, read_for_changes, reread
-    from hlotool.text.legacy import COMPARISONS, LEGALIZE, OLD_ATTRIBUTES, OLD_OPCODES, is_paired_start
+    from hlotool.text.legacy import LEGALIZE, OLD_ATTRIBUTES, OLD_COMPARISONS, OLD_OPCODES, is_paired_start
     from hlotool.text.literal_bits import literal_of_bits
     from hlotool.text.notebook import as_html
     from hlotool.text.phrase_grammar import parse_phrase
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 TABLE_NAMES = tuple(TABLES)
 
 __all__ = [
-    "ATTRIBUTE_WORDS", "COMPARISONS", "LEGALIZE", "NOTE_SEVERITIES", "OLD_ATTRIBUTES", "OLD_OPCODES", "ROOT_SHAPE",
+    "ATTRIBUTE_WORDS", "LEGALIZE", "NOTE_SEVERITIES", "OLD_ATTRIBUTES", "OLD_COMPARISONS", "OLD_OPCODES", "ROOT_SHAPE",
     "STYLES", "TABLE_NAMES", "TODAY", "TRUNCATED", "Changed", "Cut", "CutError", "PhraseError", "PrintOptions",
     "Reading", "as_html", "blank_start", "broken_values", "check_writable", "comment_spans", "comments_in",
     "cut_attributes", "cut_instruction", "docstring_words", "is_one_value", "is_opcode", "is_paired_start",
@@ -69,7 +69,7 @@ set_html_printer(_html_of, is_plain=True)
 __getattr__ = lazily(__name__, {
     "comments": ("comment_spans", "comments_in"),
     "incremental": ("Changed", "Reading", "moved", "read_for_changes", "reread"),
-    "legacy": ("COMPARISONS", "LEGALIZE", "OLD_ATTRIBUTES", "OLD_OPCODES", "is_paired_start"),
+    "legacy": ("LEGALIZE", "OLD_ATTRIBUTES", "OLD_COMPARISONS", "OLD_OPCODES", "is_paired_start"),
     "literal_bits": ("literal_of_bits",),
     "notebook": ("as_html",),
     "phrase_grammar": ("parse_phrase",),

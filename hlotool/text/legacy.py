@@ -25,12 +25,12 @@ class Old:
 
 
 #: opcodes of comparisons until 2019, and the direction of each
-COMPARISONS = {"equal-to": "EQ", "not-equal-to": "NE", "greater-than": "GT", "greater-than-or-equal-to": "GE",
+OLD_COMPARISONS = {"equal-to": "EQ", "not-equal-to": "NE", "greater-than": "GT", "greater-than-or-equal-to": "GE",
                "less-than": "LT", "less-than-or-equal-to": "LE"}
 
 #: opcodes that no printer writes any more
 OLD_OPCODES: dict[str, Old] = {
-    **{name: Old("until 2019", f"compare with direction={word}") for name, word in COMPARISONS.items()},
+    **{name: Old("until 2019", f"compare with direction={word}") for name, word in OLD_COMPARISONS.items()},
     **{f"logical-{name}": Old("early 2017", name) for name in ("and", "or", "not")},
     "cross-replica-sum": Old("2017 to 2018", "all-reduce with an adding computation"),
     "generate-token": Old("mid-2018", "after-all"),

@@ -26,7 +26,7 @@ from hlotool.ir import (
 from hlotool.ir.arrays import np
 from hlotool.passes.edit import PRED, ComputationEditor
 from hlotool.passes.instruction_findings import report
-from hlotool.text import COMPARISONS, is_paired_start
+from hlotool.text import OLD_COMPARISONS, is_paired_start
 
 HISTORY = "history of XLA's printer and parser, 2017 to 2026"
 
@@ -126,10 +126,10 @@ _NAMES = {"logical-and": "and", "logical-or": "or", "logical-not": "not", "gener
           "all-reduce-scatter": "reduce-scatter"}
 
 
-@on_opcode(*COMPARISONS)
+@on_opcode(*OLD_COMPARISONS)
 def comparison(edit: ComputationEditor, instruction: HloInstruction) -> None:
     """Until 2019 each comparison had an opcode; the type of comparison is the element type's own."""
-    instruction.attributes = instruction.attributes | {"direction": COMPARISONS[instruction.opcode]}
+    instruction.attributes = instruction.attributes | {"direction": OLD_COMPARISONS[instruction.opcode]}
     instruction.opcode = "compare"
 
 

@@ -7,16 +7,13 @@ from typing import TypeAlias
 
 from hlotool.builder import XlaBuilder, XlaOp
 from hlotool.ir import HloInstruction, HloModule, Shape
-from hlotool.ops import lapack_config, targets_of
+from hlotool.ops import lapack_config, names_library, targets_of
 from hlotool.passes.lift import Call, given_back, make_composite, on_target, seen
 
 Config: TypeAlias = Mapping[str, int]
 #: a builder, the operands as LAPACK sees them, the configuration, and the shapes of all results -> the first results;
 #: those that it does not give are workspaces
 Writer: TypeAlias = Callable[[XlaBuilder, Sequence[XlaOp], Config, Sequence[Shape]], Sequence[XlaOp]]
-
-#: how targets begin that name a library
-_LIBRARIES = ("lapack_", "cu", "hip")
 
 Made: TypeAlias = HloInstruction | tuple[HloInstruction, ...]
 
@@ -78,7 +75,7 @@ def _composite(call: Call, write: Writer, operands: Sequence[HloInstruction], co
     results = call.results
     shapes = [o.shape.without_layout() for o in operands]
     name = call.target.removesuffix("_ffi")
-    if not name.startswith(_LIBRARIES):
+    if not names_library(name):
         name = f"xla_{name}"
     entry = call.edit.module.program((call.target, tuple(shapes), results, tuple(sorted(config.items()))),
                                      lambda: _decomposition(name, write, shapes, config, results))
