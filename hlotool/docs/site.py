@@ -18,11 +18,6 @@ from typing import Any
 from hlotool.diagnostics.pages import filled
 from hlotool.process import OwnFiles
 
-#: pages of the guide in the order in which they are read; pages that are not named here come after
-_ORDER = ("index", "checking", "converting", "running", "comparing", "verdicts",
-          "proving", "partitioned", "isolating", "differing", "bisecting", "building", "conformance", "library",
-          "extending", "editors", "configuration", "speed")
-
 
 @dataclass(frozen=True)
 class Page:
@@ -40,10 +35,13 @@ class Page:
 
 
 def manual_pages() -> list[Page]:
-    """The pages that the package holds, the guide in its order, then the reference."""
+    """The pages that the package holds: the guide in the order in which its first page names them, then the reference.
+    """
     folder = importlib.resources.files("hlotool.docs")
+    first = folder.joinpath("index.md").read_text("utf-8")
+    order = {place: number for number, place in enumerate(["index", *re.findall(r"\]\((\w+)\.md\)", first)])}
     found = [Page(p.name.removesuffix(".md"), p.read_text("utf-8")) for p in folder.iterdir() if p.name.endswith(".md")]
-    found.sort(key=lambda p: (_ORDER.index(p.place) if p.place in _ORDER else len(_ORDER), p.place))
+    found.sort(key=lambda p: (order.get(p.place, len(order)), p.place))
     reference = folder.joinpath("reference")
     return found + sorted((Page(f"reference/{p.name.removesuffix('.md')}", p.read_text("utf-8"))
                            for p in reference.iterdir() if p.name.endswith(".md")), key=lambda p: p.place)
