@@ -4,7 +4,7 @@
     hlotool compare before.hlo after.hlo                    two modules, on the reference and on pjrt:cpu
     hlotool compare models/ --executors pjrt:cpu stablehlo  each module
     hlotool compare before.hlo after.hlo --prove --certificate proof.txt       the steps of a proof, as text
-    hlotool compare before.hlo after.hlo --check-certificate proof.txt         verifies them, without solvers
+    hlotool compare before.hlo after.hlo --check-certificate proof.txt         verifies them
     hlotool compare model.hlo --args x.npz --format json
     hlotool compare snapshot.pb --executors stored:snapshot.pb reference    a recorded run, on its arguments
 

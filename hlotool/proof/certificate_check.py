@@ -1,12 +1,12 @@
-"""Verifies certificates of proofs, by rule applications: no search, and no solver.
+"""Verifies certificates of proofs, by rule applications: no search, and no solver where the proof had none.
 
 Both modules are read as expressions without rules. Then every step that the certificate has for an expression is
 applied: the rule of that name, to that expression, must make the expression that the step names. So must the rule of a
 step `move`, and an operation on other operands in a step `taken`, which must be equal to its own. Steps `alike` need
-one operation on equal operands. Steps of solvers are taken for true, and counted. At the end the results must be equal,
-and every step have been used.
+one operation on equal operands. Steps of solvers are counted; each is asked again of the solvers that are installed. At
+the end the results must be equal, and every step have been used.
 
-Trusted are the rules (hlotool.passes.equality), how modules are read, and this file.
+Trusted are the rules (hlotool.passes.equality), how modules are read, questions to solvers, and this file.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from hlotool.passes.equality import Node, NotComparable, Numbering, NumberingRul
 from hlotool.proof.certificate import HEAD, MOVES, RULES, ExpressionNames, digest, ended, raw_results, taken_over
 from hlotool.proof.codes import REFUSED
 from hlotool.proof.observed_nans import reads_bits
+from hlotool.proof.value_questions import ValueQuestions
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,10 @@ class CheckedProof:
 
 
 def check_certificate(text: str, before: HloModule, after: HloModule, filename: str = "<certificate>") -> CheckedProof:
-    """Return what a certificate proves of two modules. Raises HloError (R179, in `filename`) where a step is wrong."""
+    """Return what a certificate proves of two modules.
+
+    Raises HloError where a step is wrong (R179, in `filename`), or is a solver's and none is installed (R178).
+    """
     try:
         return _checked(text, before, after)
     except _RefusedError as error:
@@ -95,6 +99,7 @@ class _Checker:
     steps: dict[str, tuple[str, str]]
     form: _Form = field(init=False)
     names: ExpressionNames = field(init=False)
+    _questions: ValueQuestions = field(init=False)
     _used: set[str] = field(default_factory=set)
     _rules: dict[str, NumberingRule] = field(default_factory=dict)
     _moves: dict[str, NumberingRule] = field(default_factory=dict)
@@ -107,6 +112,7 @@ class _Checker:
         self.form = _Form(layouts_of_calls=True)
         self.form.checker = self
         self.names = ExpressionNames(self.form)
+        self._questions = ValueQuestions(self.form, self._root)
         self._rules = {rule.apply.__name__: rule for rule in RULES[self.kind]}
         self._moves = {rule.apply.__name__: rule for rule in MOVES[self.kind]}
 
@@ -169,9 +175,8 @@ class _Checker:
 
     def _solver(self, _: str, one: str, other: str) -> tuple[int, int]:
         numbers = self.names.number(one), self.names.number(other)
-        left, right = (self.form.nodes[n] for n in numbers)
-        if left.shapes != right.shapes:
-            raise _RefusedError(f"{one} and {other} have other shapes")
+        if self._questions.decided(*numbers) is None:
+            raise _RefusedError(f"no solver says that {one} and {other} are equal")
         self._solver_steps += 1
         self._changes_nans = True
         return numbers

@@ -30,6 +30,8 @@ class ProofStep:
     other: int
     #: of "taken": the operands, equal to those of the first expression, on which its operation gives the second one
     operands: tuple[int, ...] = ()
+    #: of "solver": pairs of expressions that it took for equal
+    needed: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass
@@ -202,7 +204,7 @@ class EqualityGraph:
             given = step.operands if step.how[0] == "taken" else (
                 self.form.nodes[step.other].operands if step.how[0] == "alike" else ())
             own = self.form.nodes[step.one].operands if given else ()
-            for pair in zip(own, given, strict=True):
+            for pair in (*zip(own, given, strict=True), *step.needed):
                 if pair not in self._paths:
                     self._paths[pair] = self._path(*pair)
                 waiting += self._paths[pair]

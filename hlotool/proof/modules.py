@@ -31,12 +31,10 @@ from hlotool.passes.equality import (
 from hlotool.proof.certificate import MOVES, RULES, ProofLog
 from hlotool.proof.certificate_check import check_certificate
 from hlotool.proof.equality_graph import EqualityGraph, ProofStep, is_one_operation
-from hlotool.proof.index_proofs import IndexProof, Strength
-from hlotool.proof.index_terms import IndexQuery, NumberDomain
-from hlotool.proof.moved_values import MovedValues, is_moved, sources_of_array
+from hlotool.proof.moved_values import sources_of_array
 from hlotool.proof.observed_nans import keeps_nans, reached
-from hlotool.proof.queries import ElementQuery, NoSort, is_elementwise, is_recast, sources
-from hlotool.proof.solvers import Decision, asked
+from hlotool.proof.queries import sources
+from hlotool.proof.value_questions import MOST_QUESTIONS, ValueQuestions
 
 
 class ProofStatus(Enum):
@@ -159,9 +157,7 @@ def _verified(log: ProofLog, lines: Sequence[str]) -> str:
 
 #: steps of a proof up to which each is left out for a try
 _FEW_STEPS = 24
-#: questions to solvers for one proof
-_MOST_QUESTIONS = 64
-#: the same for a proof up to the order of sums, after one that failed
+#: questions to solvers for a proof up to the order of sums, after one that failed
 _FEWER_QUESTIONS = 16
 #: pairs of operations that are looked at for one proof
 _MOST_PAIRS = 100_000
@@ -174,16 +170,18 @@ class _Prover:
     form: Numbering
     effort: int
     moves: Sequence[NumberingRule] = EXACT_MOVES
-    #: questions that may still be asked
-    left: int = _MOST_QUESTIONS
+    #: questions that may be asked
+    left: int = MOST_QUESTIONS
     stopped: tuple[Node, Node] | None = None
     graph: EqualityGraph = field(init=False)
+    _questions: ValueQuestions = field(init=False)
     _failed: set[tuple[int, int]] = field(default_factory=set)
     #: pairs that need not be equal for others to be
     _tried: set[tuple[int, int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.graph = EqualityGraph(self.form, self.moves)
+        self._questions = ValueQuestions(self.form, self.graph.root, self.effort, self.left)
 
     def all_equal(self, ones: Sequence[int], others: Sequence[int]) -> bool:
         """Return True if two lists of values are proved to be equal, pair by pair."""
@@ -207,9 +205,9 @@ class _Prover:
                 self._tried.update([] if is_needed else fresh)
                 continue
             waiting.pop()
-            if solver := self._decided_by(*pair):
-                self.graph.join(ProofStep(("solver", solver), *pair))
-                self.form.other_nans.update(n for n in pair if self.form.may_be_nan(n))
+            if (solved := self._questions.decided(*pair)) is not None:
+                self.graph.join(ProofStep(("solver", solved.by), *pair, needed=solved.needed))
+                self.form.other_nans.update(n for n in (*pair, *solved.collapsed) if self.form.may_be_nan(n))
             else:
                 self._failed.add(pair)
                 if pair not in self._tried:
@@ -242,39 +240,6 @@ class _Prover:
                 waiting += inner
                 found += [] if inner else [at]
         return found
-
-    def _decided_by(self, one: int, other: int) -> str:
-        """Return the solver that says that two values are equal, else ""."""
-        nodes = [self.form.nodes[n] for n in (one, other)]
-        if nodes[0].shapes != nodes[1].shapes or self.form.shape(one) is None:
-            return ""
-        for is_worth_it, ask in ((any(is_elementwise(n) or is_recast(self.form, n) for n in nodes), self._by_elements),
-                                 (is_moved(self.form, one) or is_moved(self.form, other), self._by_index_maps)):
-            if is_worth_it and self.left > 0:
-                self.left -= 1
-                if by := ask(one, other):
-                    return by
-        return ""
-
-    def _by_elements(self, one: int, other: int) -> str:
-        """Return the solver that says that an element of two values is made alike of elements at the same place."""
-        query = ElementQuery(self.form, self.graph.root)
-        try:
-            reply = asked(query.ask(one, other), tuple(query.unknowns), self.effort)
-        except NoSort:
-            return ""
-        if reply.answer is not Decision.EQUAL:
-            return ""
-        self.form.other_nans.update(n for n in query.collapsed if self.form.may_be_nan(n))
-        return reply.by
-
-    def _by_index_maps(self, one: int, other: int) -> str:
-        """Return `index maps and z3` if they say that two values have the same elements, wherever these come from."""
-        values = MovedValues(self.form, self.graph.root)
-        arrays = values.array(one), values.array(other)
-        query = IndexQuery(NumberDomain.ANY, (), tuple(values.wholes), effort=1, left=_MOST_QUESTIONS)
-        found, _ = IndexProof(query).arrays(*arrays)
-        return "index maps and z3" if found is Strength.EQUAL else ""
 
 
 def _words(node: Node) -> str:

@@ -101,8 +101,11 @@ def test_steps_are_not_added():
         assert refused("solver", [*lines, extra]), extra
 
 
-def test_operations_on_other_operands_are_not_alike():
-    before, after = (hlotool.parse(f"{HEAD}  ROOT r = f32[4] exponential({o})\n}}\n") for o in "xy")
+@pytest.mark.parametrize("kind", ["alike", "solver bitwuzla", "solver z3", "solver nobody"])
+@pytest.mark.parametrize("name", ["exponential", "copy", "negate", "reverse"])
+def test_operations_on_other_operands_are_not_equal(kind, name):
+    ending = ", dimensions={0}" * (name == "reverse")
+    before, after = (hlotool.parse(f"{HEAD}  ROOT r = f32[4] {name}({o}){ending}\n}}\n") for o in "xy")
     assert certified(before, after) == ""
     right = certified(before, before).splitlines()
     named = re.search(r"result 0 (\S+)", certified(after, after))[1]
@@ -111,7 +114,7 @@ def test_operations_on_other_operands_are_not_alike():
     lines = [right[0], f"modules {digest(str(before))} {digest(str(after))}"]
     own = re.search(r"result 0 (\S+)", "\n".join(right))[1]
     with pytest.raises(HloError):
-        check_certificate(ended([*lines, f"alike {own} {named}", f"result 0 {own} {named}"]), before, after)
+        check_certificate(ended([*lines, f"{kind} {own} {named}", f"result 0 {own} {named}"]), before, after)
 
 
 def test_digests_and_other_modules_are_noticed():
@@ -127,6 +130,22 @@ def test_what_reads_the_bits_of_nans_needs_rules_that_keep_them():
     tail = "  ROOT r = s32[4] bitcast-convert(a)\n}\n"
     before, after = (hlotool.parse(f"{HEAD}  a = f32[4] add({o})\n{tail}") for o in ("x, y", "y, x"))
     assert certified(before, after) == "" and certified(before, before)
+
+
+def test_what_a_solver_took_for_equal_is_in_the_certificate():
+    head = """HloModule m
+      most { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT m = f32[] maximum(a, b) }
+      ENTRY e { x = f32[4,3] parameter(0)  l = f32[] constant(-inf)  s = f32[] constant(@)
+      t = f32[4] broadcast(s), dimensions={}  """
+    before, after = (hlotool.parse(head.replace("@", number) + lines + " }") for number, lines in (
+        ("2", """y = f32[3,4] transpose(x), dimensions={1,0}
+         q = f32[4] reduce(y, l), dimensions={0}, to_apply=most  ROOT r = f32[4] divide(q, t)"""),
+        ("0.5", "q = f32[4] reduce(x, l), dimensions={1}, to_apply=most  ROOT r = f32[4] multiply(t, q)")))
+    text = certified(before, after)
+    assert check_certificate(text, before, after).solver_steps == 1
+    lines = text.splitlines()[:-1]
+    with pytest.raises(HloError, match="no solver says"):
+        check_certificate(ended([line for line in lines if not line.startswith("move")]), before, after)
 
 
 @pytest.mark.parametrize("name", ["mlp_train_step", "rnn_scan"])
