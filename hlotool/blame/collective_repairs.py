@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from hlotool.blame.parts_run import Key, PartsRun, listed, with_attributes
+from hlotool.blame.parts_run import Key, PartsRun, listed
+from hlotool.blame.small_edits import SmallEdit, edit_of
 from hlotool.distributed import Groups, Pairs, groups_along_axes, permutations_along_axes
 from hlotool.ir import HloComputation, HloInstruction, ReplicaGroups, Shape
 from hlotool.ir.arrays import Array, np
@@ -64,7 +65,7 @@ class CollectiveRepairs:
         return self._other_groups(targets) or self._other_dimension(targets)
 
     def _tried(self, targets: Sequence[HloInstruction], **changed: Any) -> bool:
-        return self.run.is_mended(with_attributes(targets, lambda _: changed))
+        return self.run.is_mended_by(*(edit_of(t, attributes=t.attributes | changed) for t in targets))
 
     def _other_pairs(self, targets: Sequence[HloInstruction], pairs: Pairs) -> str:
         for other in self._pairs(pairs):
@@ -99,8 +100,7 @@ class CollectiveRepairs:
         if own is None or len(own) != 1 or not all(t.shape.is_array and len(t.operands) == 1 for t in targets):
             return ""
         for other in range(targets[0].shape.rank):
-            changed = functools.partial(_along_dimension, int(own[0]), other)
-            if other != own[0] and self.run.is_mended(with_attributes(targets, changed)):
+            if other != own[0] and self.run.is_mended_by(*(_along_dimension(t, int(own[0]), other) for t in targets)):
                 return f"it acts along dimension {own[0]}; the value needs dimension {other}"
         return ""
 
@@ -149,9 +149,10 @@ def _verb(instruction: HloInstruction) -> str:
     return "adds" if isinstance(applied, HloComputation) and applied.root.opcode == "add" else "acts"
 
 
-def _along_dimension(own: int, other: int, instruction: HloInstruction) -> Mapping[str, Any]:
-    """Return the attributes of a collective along another dimension, and the shape that it gives."""
+def _along_dimension(instruction: HloInstruction, own: int, other: int) -> SmallEdit:
+    """Return a collective along another dimension, of the shape that it gives."""
     before, dims = instruction.operands[0].shape.dims, list(instruction.operands[0].shape.dims)
     ratio = Fraction(instruction.shape.dims[own], before[own] or 1)
     dims[other] = int(dims[other] * ratio)
-    return {"dimensions": (other,), "shape": Shape.array(instruction.shape.element_type, tuple(dims))}
+    return edit_of(instruction, attributes=instruction.attributes | {"dimensions": (other,)},
+                   shape=Shape.array(instruction.shape.element_type, tuple(dims)))

@@ -111,7 +111,7 @@ class CounterpartRepairs:
         options = []
         for n, wanted in enumerate(whole.operands):
             held = own.operands[n] if n < len(own.operands) else None
-            if held is not None and self._may_stand(home, held, wanted):
+            if held is not None and (self._may_stand(home, held, wanted) or self._is_of_split(own, held, wanted)):
                 options.append([held])
                 continue
             options.append([o for o in dict.fromkeys((*own.operands, *self._before(home, own)))
@@ -138,6 +138,14 @@ class CounterpartRepairs:
         if not op_name(held) or not op_name(wanted) or op_name(held) == op_name(wanted):
             return True
         return op_name(held) not in self._named
+
+    def is_of_whole(self, own: HloInstruction) -> bool:
+        """Return True if the whole program has an operation of an instruction's name, which may be split into it."""
+        return op_name(own) in self._named
+
+    def _is_of_split(self, own: HloInstruction, held: HloInstruction, wanted: HloInstruction) -> bool:
+        """Return True for what is put before an operation to split it, as a mask is: it has the operation's name."""
+        return op_name(held) == op_name(own) != op_name(wanted) and bool(held.operands)
 
     def _stands(self, home: HloComputation, held: HloInstruction, wanted: HloInstruction) -> bool:
         held = self._given(home, held)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from hlotool.blame.collective_repairs import COLLECTIVES
 from hlotool.blame.number_repairs import ELEMENTWISE
-from hlotool.blame.parts_run import Key, PartsRun, with_value
+from hlotool.blame.parts_run import Key, PartsRun
 from hlotool.blame.value_repairs import ValueRepairs
 from hlotool.ir import HloInstruction
 from hlotool.ops import flow_of
@@ -79,7 +79,7 @@ class Innocence:
         for operand, wanted in others or zip(own.operands, whole.operands, strict=True):
             at = path, operand
             if operand.opcode == wanted.opcode == "constant" and others:
-                return at if self.run.is_mended(with_value(operand, wanted.literal.array)) else key
+                return at if self.run.is_mended_with(operand, wanted.literal.array) else key
             is_same_name = bool(op_name(operand)) and op_name(operand) == op_name(wanted)
             if others and (self.is_elsewhere(at, wanted) or not (is_same_name or self._is_one_step(operand, wanted))):
                 is_of_split = op_name(operand) == op_name(own) and operand not in self.values.partners

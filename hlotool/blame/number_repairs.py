@@ -9,13 +9,13 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hlotool.blame.parts_run import Key, PartsRun, with_attributes, with_value
+from hlotool.blame.parts_run import Key, PartsRun
+from hlotool.blame.small_edits import edit_of
 from hlotool.blame.whole_values import is_same
 from hlotool.distributed import steps_along_axes, tables_along_axes
 from hlotool.execution import numbered
@@ -102,7 +102,7 @@ class NumberRepairs:
             found = {divmod(t * int(own), h) if h else (-1, t) for h, t in zip(held, table, strict=True)} - {(-1, 0)}
             (other, rest), *more = found
             if not rest and not more and fits(own.dtype, other) and \
-                    self.run.is_mended(with_value(operand, np.asarray(other, own.dtype))):
+                    self.run.is_mended_with(operand, np.asarray(other, own.dtype)):
                 return at, f"it is {int(own)}; the value needs {other}"
         return None
 
@@ -115,8 +115,8 @@ class NumberRepairs:
         held, dtype = int(self.run.parts[key][0]), self.run.parts[key][0].dtype
         near = dict.fromkeys([held + 1, held - 1, *(s for s in self.sizes if held < 2 * s and s < 2 * held)])
         for other in near:
-            if held > 1 and other != held and fits(dtype, other) and self.run.is_mended(
-                    with_value(instruction, np.asarray(other, dtype))):
+            if held > 1 and other != held and fits(dtype, other) and self.run.is_mended_with(
+                    instruction, np.asarray(other, dtype)):
                 return key, f"it is {held}; the value needs {other}"
         return None
 
@@ -140,8 +140,8 @@ class NumberRepairs:
         if own is None or str(own) in _EQUALITIES:
             return ""
         for other in _DIRECTIONS:
-            changed = functools.partial(_direction, other)
-            if other != str(own) and self.run.is_mended(with_attributes([key[1]], changed)):
+            if other != str(own) and self.run.is_mended_by(
+                    edit_of(key[1], attributes=key[1].attributes | {"direction": other})):
                 return f"it compares by {own}; the value needs {other}"
         return ""
 
@@ -183,11 +183,6 @@ def _exchanged(table: Sequence[int]) -> Iterator[tuple[int, ...]]:
     for a, b in itertools.combinations(range(len(table)), 2):
         if table[a] != table[b]:
             yield tuple(table[b] if n == a else table[a] if n == b else t for n, t in enumerate(table))
-
-
-def _direction(direction: str, _: HloInstruction) -> Mapping[str, str]:
-    """Return the attributes of a comparison with another direction."""
-    return {"direction": direction}
 
 
 def _differences(held: Sequence[int], table: Sequence[int]) -> str:

@@ -23,30 +23,36 @@ from hlotool.process import work_time
 _EACH, _ALL, _SECONDS = 48, 500, 8.0
 
 
-def mending_edits(run: PartsRun, among: Iterable[HloInstruction], is_acquitted: Callable[[HloInstruction], bool]
-                  ) -> list[SmallEdit] | None:
-    """Return one edit for each instruction that has one; None where there was no time to try all."""
+def mending_edits(run: PartsRun, doubtful: Iterable[HloInstruction], rest: Iterable[HloInstruction],
+                  is_acquitted: Callable[[HloInstruction], bool]) -> list[SmallEdit] | None:
+    """Return one edit for each instruction that has one, of the doubtful ones and, while there is time, of the rest.
+
+    None where there was no time to try all of the doubtful ones.
+    """
     small = SmallEdits(run.partition.part.module, run.partition.whole.module)
     sizes = sorted({d for p in run.partition.part.parameters for d in p.dims if d > 0})
     found, until, left = [], min(work_time() + _SECONDS, run.until), _ALL
-    for instruction in among:
-        if is_acquitted(instruction) or instruction.opcode in ("parameter", "partition-id", "tuple"):
-            continue
-        for edit in itertools.islice(_edits(small, instruction, sizes), _EACH):
+    wanted = dict.fromkeys(i for i in doubtful if _is_editable(i) and not is_acquitted(i))
+    for instruction in itertools.chain(wanted, (i for i in rest if i not in wanted and not is_acquitted(i))):
+        for edit in itertools.islice(_edits(small, instruction, sizes), _EACH if _is_editable(instruction) else 0):
             left -= 1
             if left < 0 or work_time() > until:
-                return None
-            if run.is_mended_by(edit) and run.is_mended_anew(edit):
+                return None if instruction in wanted else found
+            if run.is_mended_by(edit):
                 found.append(edit)
                 break
     return found
+
+
+def _is_editable(instruction: HloInstruction) -> bool:
+    return instruction.opcode not in ("parameter", "partition-id", "tuple")
 
 
 def is_superfluous(run: PartsRun, last: HloInstruction, others: Iterable[HloInstruction]) -> bool:
     """Return True if all results are right without an instruction, and the others that can be edited serve it alone."""
     serving = _serving(run, last)
     return all(o in serving for o in others) and any(
-        run.is_mended_by(edit) and run.is_mended_anew(edit) for edit in _drops(last))
+        run.is_mended_by(edit) for edit in _drops(last))
 
 
 def _serving(run: PartsRun, last: HloInstruction) -> set[HloInstruction]:

@@ -24,7 +24,7 @@ from hlotool.blame.finding_reports import IsolateReport, at_place, finding, isol
 from hlotool.blame.innocence import Innocence
 from hlotool.blame.number_repairs import ELEMENTWISE, NumberRepairs
 from hlotool.blame.part_edits import is_superfluous, mending_edits
-from hlotool.blame.parts_run import Key, PartsRun, with_value
+from hlotool.blame.parts_run import Key, PartsRun
 from hlotool.blame.places import InstructionPlace, no_place, path_into, result_maker
 from hlotool.blame.small_edits import SmallEdit
 from hlotool.blame.value_repairs import ValueRepairs, counterparts
@@ -32,10 +32,11 @@ from hlotool.blame.whole_values import Total, is_same
 from hlotool.diagnostics import Diagnostic, Note, first_few
 from hlotool.distributed import PartPlace, groups_along_axes, partition_between
 from hlotool.execution import Program
-from hlotool.ir import HloInstruction, reachable
+from hlotool.ir import HloInstruction, post_order, reachable
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import Judgement
 from hlotool.ops import flow_of, is_a
+from hlotool.passes.edit import varying
 from hlotool.passes.equality import op_name
 from hlotool.process import work_time
 from hlotool.verdict import part_record
@@ -165,7 +166,7 @@ class _Search:
 
         Of a fold and what it runs the latter is meant.
         """
-        mending = [e for e in self.forms.mending() if self.run.is_mended_anew(e)]
+        mending = self.forms.mending()
         parents = self.run.partition.part.module.parents()
         inner = {parents[e.instruction] for e in mending}
         return [e for e in mending if inner.isdisjoint(e.instruction.called_computations())]
@@ -196,16 +197,31 @@ class _Search:
         named = found[0][1] if found is not None else None
         if found is not None and self._is_another_number(found[0]):
             return found
-        edits = mending_edits(self.run, self._suspects(named), self.forms.acquitted.__contains__) or []
+        suspects = self._suspects(named)
+        edits = mending_edits(self.run, self._doubtful(named, suspects), suspects, self.forms.acquitted.__contains__)
+        if edits is None:
+            return None  # one of those that were not tried may be guilty as well
         inner = {i for c in reachable(named.called_computations()) for i in c.instructions} if named is not None else ()
         mending = [e for e in edits if e.instruction not in inner]
         others = [e.instruction for e in mending if e.instruction is not named]
-        if not others or (named is not None and is_superfluous(self.run, named, others)):
+        if not others or (
+                named is not None and not self.forms.is_of_whole(named) and is_superfluous(self.run, named, others)):
             return found
         if len(mending) == 1 and (found is None or not self._is_repaired_itself(found[0])):
             return self._key_of(others[0]), f"with {mending[0].text} in its place all results are right"
         self.rivals = [*([named] if named is not None else []), *others]
         return None
+
+    def _doubtful(self, named: HloInstruction | None, suspects: Sequence[HloInstruction]) -> list[HloInstruction]:
+        """Return the suspects that may be guilty in another one's place: what it is computed of, if that is not right.
+
+        Where it depends on nothing but constants, all that do so and may have to fit it.
+        """
+        if named is None:
+            return []
+        whole = [self.run.partition.part.module.entry.root] if named in self.fixed else [named]
+        before = set(self._behind(whole)) - {named}
+        return [i for i in suspects if i in before and (i in self.fixed or i not in self.right)]
 
     def _is_another_number(self, key: Key) -> bool:
         """Return True for an instruction by which each device has the number of another one."""
@@ -219,18 +235,24 @@ class _Search:
 
     def _suspects(self, named: HloInstruction | None) -> list[HloInstruction]:
         """Return all that results are computed of, the nearest to what was found first."""
-        order, seen, waiting = [], set(), [self.run.partition.part.module.entry.root]
-        while waiting:
-            at = waiting.pop(0)
-            if at in seen:
-                continue
-            seen.add(at)
-            order.append(at)
-            waiting += at.operands
-            waiting += [c.root for c in at.called_computations()]
+        order = self._behind([self.run.partition.part.module.entry.root])
         place = {instruction: n for n, instruction in enumerate(order)}
         near = place.get(named, 0) if named is not None else 0
         return sorted(order, key=lambda i: abs(place[i] - near))
+
+    def _behind(self, of: Sequence[HloInstruction]) -> list[HloInstruction]:
+        """Return instructions and all that they are computed of, the nearest first."""
+        module = self.run.partition.part.module
+        homes, callers = module.parents(), module.callers()
+        order: dict[HloInstruction, None] = {}
+        waiting = list(of)
+        while waiting:
+            at = waiting.pop(0)
+            if at not in order:
+                order[at] = None
+                waiting += [*at.operands, *(c.root for c in at.called_computations())]
+                waiting += callers[homes[at]] if at.opcode == "parameter" else []
+        return list(order)
 
     def _by_another_place(self, found: tuple[Key, str] | None) -> tuple[Key, str] | None:
         """Return a collective, before what was found, that brings right tiles to the wrong devices."""
@@ -327,8 +349,8 @@ class _Search:
         while at.opcode == theirs.opcode and at.opcode in ELEMENTWISE and len(at.operands) == len(theirs.operands) == 1:
             at, theirs = at.operands[0], theirs.operands[0]
         if at.opcode == "constant":
-            is_other = theirs.opcode == "constant" and at.shape.dims == theirs.shape.dims and self.run.is_mended(
-                with_value(at, theirs.literal.array))
+            is_other = theirs.opcode == "constant" and at.shape.dims == theirs.shape.dims and self.run.is_mended_with(
+                at, theirs.literal.array)
             if is_other or len(self.run.users[at]) == 1:
                 return (key[0], at), f"it holds {held} of the whole program; the value needs those of {wanted.name}"
             at = next((u for u in (key[1], operand[1]) if at in u.operands), operand[1])
@@ -373,7 +395,7 @@ class _Search:
         right = result_maker(whole.entry.root, result)
         taken = result_maker(part.entry.root, result)
         key = self.run.maker(((), taken))
-        held = [w for w in self.values.held(key) if w.operands or key[1].opcode == "parameter"]
+        held = [w for w in self.values.held(key) if self._depends_on_arguments(w)]
         if not held or right in held:
             return None
         taker, taken = self._taker(part.entry.root, taken)
@@ -381,6 +403,11 @@ class _Search:
             key = (), taker
         return key, (f"result {result} is {held[0].name} of the whole program, and has to be {right.name}: "
                      "a step is missing, or the wrong value is taken")
+
+    def _depends_on_arguments(self, whole: HloInstruction) -> bool:
+        """Return True unless a value of the whole program is the same in every run: any fault may give such."""
+        home = self.run.partition.whole.module.parents()[whole]
+        return whole in varying(post_order(home), home.parameters())
 
     def _taker(self, root: HloInstruction, taken: HloInstruction) -> tuple[HloInstruction, HloInstruction]:
         """Return the first copy of a value that only the result uses, or the root, and what it takes."""

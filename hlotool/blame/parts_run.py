@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from hlotool.blame.fresh_sets import fresh_sets
-from hlotool.blame.small_edits import SmallEdit, apply_edit
+from hlotool.blame.small_edits import SmallEdit, apply_edit, edit_of
 from hlotool.blame.whole_values import WholeValues
 from hlotool.diagnostics import HloError
 from hlotool.distributed import Partition, PartPlace, device_grid
-from hlotool.execution import Moment, Observer, OutOfTime, Path, Program, Rebinding, evaluate_program, run_limit
-from hlotool.ir import HloInstruction, HloModule
+from hlotool.execution import Moment, Observer, OutOfTime, Path, Program, evaluate_program, run_limit
+from hlotool.ir import HloInstruction, HloModule, Literal, post_order, reachable
 from hlotool.ir.arrays import Array
 from hlotool.numerics import Evidence, Judgement
 from hlotool.ops import flow_of, opcodes
 from hlotool.passes.cost import axes_of_groups, meshes_of
-from hlotool.passes.edit import clone_module
+from hlotool.passes.edit import clone_module, section
 from hlotool.process import work_time
 from hlotool.verdict import PartsEvidence
 
@@ -35,6 +38,21 @@ Values: TypeAlias = Mapping[Key, Sequence[Array]]
 
 
 @dataclass
+class _Known:
+    """Arguments of all devices, what judges the results of the program on them, and the values of its entry."""
+
+    given: list[list[Array]]
+    evidence: Evidence
+    values: dict[HloInstruction, list[Any]]
+
+    def see(self, moment: Moment) -> Any:
+        """Keep a value of the entry."""
+        if not moment.path and moment.instruction.shape.is_array:
+            self.values.setdefault(moment.instruction, [None] * len(self.given))[moment.device] = moment.value
+        return moment.value
+
+
+@dataclass
 class PartsRun:
     """Both programs on one row of arguments."""
 
@@ -44,10 +62,6 @@ class PartsRun:
     #: values of each device of the partitioned program
     parts: dict[Key, list[Any]] = field(default_factory=dict)
     trials: int = 0
-    #: a copy of the partitioned module that is edited, and what its instructions are copies of
-    _copies: tuple[HloModule, dict[Any, Any]] | None = None
-    #: fresh arguments, cut into parts, with what the whole program gives on them
-    _fresh: list[tuple[list[list[Array]], Evidence]] | None = None
 
     def __post_init__(self) -> None:
         self.given = self.partition.given(self.row)
@@ -108,46 +122,89 @@ class PartsRun:
         return [result for result, versions in enumerate(self.partition.made(self.made))
                 if any(evidence.judge(result, v).is_wrong for v in versions)]
 
-    def is_mended(self, rebind: Rebinding | None = None, values: Values | None = None) -> bool:
-        """Return True if all results are right with other functions, or other values of some instructions."""
+    def is_mended(self, values: Values) -> bool:
+        """Return True if all results are right with other values of some instructions."""
         def put(moment: Moment) -> Any:
-            row = (values or {}).get((tuple(moment.path), moment.instruction))
+            row = values.get((tuple(moment.path), moment.instruction))
             return moment.value if row is None else row[moment.device]
 
-        return self._is_right(self.partition.part, self.given, self.evidence, put if values else None, rebind)
+        if any(path for path, _ in values):
+            return self._is_right(self.partition.part, self.given, self.evidence, put)
+        return self._runs_right([i for _, i in values], self._known, {i: row for (_, i), row in values.items()})
 
-    def is_mended_by(self, edit: SmallEdit) -> bool:
-        """Return True if all results are right with another form of an instruction."""
-        return self._runs_right(edit, self.given, self.evidence)
-
-    def is_mended_anew(self, edit: SmallEdit) -> bool:
-        """Return True if all results are right with that form on fresh arguments, too."""
-        if self._fresh is None:
-            sets = fresh_sets(self.partition.whole, self.partition.whole, [self.row])
-            self._fresh = [(self.partition.given(s.arguments[0]), s.evidence) for s in itertools.islice(sets, _FRESH)]
-        return all(self._runs_right(edit, given, evidence) for given, evidence in self._fresh)
-
-    def _runs_right(self, edit: SmallEdit, given: list[list[Array]], evidence: Evidence) -> bool:
-        if self._copies is None:
-            copies: dict[Any, Any] = {}
-            self._copies = clone_module(self.partition.part.module, copies=copies), copies
-        module, copies = self._copies
-        copy = copies[edit.instruction]
-        before = copy.opcode, copy.operands, copy.attributes
-        apply_edit(edit, copies)
+    def is_mended_by(self, *edits: SmallEdit) -> bool:
+        """Return True if all results are right with other forms of some instructions, on fresh arguments, too."""
+        copies, changed = self._copies[1], [e.instruction for e in edits]
+        before = [(c, c.opcode, c.operands, c.attributes, c.shape) for c in map(copies.__getitem__, changed)]
+        for edit in edits:
+            apply_edit(edit, copies)
         try:
-            return self._is_right(self.partition.edited(module), given, evidence)
+            return bool(edits) and self._runs_right(changed, self._known) and all(
+                self._runs_right(changed, known) for known in self._fresh)
         finally:
-            copy.opcode, copy.operands, copy.attributes = before
+            for copy, *held in before:
+                copy.opcode, copy.operands, copy.attributes, copy.shape = held
+
+    def is_mended_with(self, constant: HloInstruction, value: Array) -> bool:
+        """Return True if all results are right where a constant has another value."""
+        return constant.shape.dims == value.shape and self.is_mended_by(edit_of(
+            constant, attributes=constant.attributes | {"literal": Literal(constant.shape, value)}))
+
+    @functools.cached_property
+    def _copies(self) -> tuple[HloModule, dict[Any, Any]]:
+        """A copy of the partitioned module, which edits change, and what its parts are copies of."""
+        copies: dict[Any, Any] = {}
+        return clone_module(self.partition.part.module, copies=copies), copies
+
+    @functools.cached_property
+    def _known(self) -> _Known:
+        return _Known(self.given, self.evidence, {i: row for (path, i), row in self.parts.items() if not path})
+
+    @functools.cached_property
+    def _fresh(self) -> list[_Known]:
+        """Fresh arguments, cut into parts, with the values of the entry's instructions on them."""
+        found: list[_Known] = []
+        for fresh in itertools.islice(fresh_sets(self.partition.whole, self.partition.whole, [self.row]), _FRESH):
+            known = _Known(self.partition.given(fresh.arguments[0]), fresh.evidence, {})
+            with contextlib.suppress(HloError, OutOfTime):
+                evaluate_program(self.partition.part, known.given, known.see)
+                found.append(known)
+        return found
+
+    def _runs_right(self, changed: Sequence[HloInstruction], known: _Known,
+                    put: Mapping[HloInstruction, Sequence[Array]] = MappingProxyType({})) -> bool:
+        """Return True if all results are right where instructions are edited, or of the entry have other values.
+
+        What does not depend on them is not computed again.
+        """
+        module, copies = self._copies
+        held = {i: known.values[i] for i in self._kept(changed) if i in known.values} | dict(put)
+        if not all(p.shape.is_array for p in module.entry.parameters()):
+            held = dict(put)
+        rest = section(module, module.entry, [module.entry.root], [copies[i] for i in held])
+        originals = {copies[i]: i for i in held}
+        given = [[held[originals[i]][device] if i in originals else values[i.parameter_number] for i in rest.fed]
+                 for device, values in enumerate(known.given)]
+        return self._is_right(self.partition.edited(rest.module), given, known.evidence)
+
+    def _kept(self, changed: Sequence[HloInstruction]) -> list[HloInstruction]:
+        """Return the entry's instructions whose values do not depend on what is changed."""
+        module = self.partition.part.module
+        homes, affected = {module.parents()[i] for i in changed}, set(changed)
+        for instruction in post_order(module.entry):
+            if not affected.isdisjoint(instruction.operands) or flow_of(instruction).varies or not homes.isdisjoint(
+                    reachable(instruction.called_computations())):
+                affected.add(instruction)
+        return [i for i in post_order(module.entry) if i not in affected]
 
     def _is_right(self, program: Program, given: list[list[Array]], evidence: Evidence,
-                  observer: Observer | None = None, rebind: Rebinding | None = None) -> bool:
+                  observer: Observer | None = None) -> bool:
         self.trials += 1
         if self.trials > _TRIALS or work_time() > self.until:
             return False
         try:
             with run_limit(self._longest):
-                rows = evaluate_program(program, given, observer, rebind=rebind)
+                rows = evaluate_program(program, given, observer)
             return not any(evidence.judge(v.array, 0, result).is_wrong
                            for result, versions in enumerate(self.partition.made(rows)) for v in versions)
         except (HloError, OutOfTime):
@@ -181,25 +238,6 @@ class PartsRun:
 def _is_seen(moment: Moment) -> bool:
     """Return True for arrays outside of what folds and sorts call."""
     return moment.instruction.shape.is_array and all(c.caller.opcode in _ENTERS for c in moment.path)
-
-
-def with_attributes(targets: Sequence[HloInstruction], changed: Callable[[HloInstruction], Mapping[str, Any]]
-                    ) -> Rebinding:
-    """Return what puts other attributes in the place of instructions' own."""
-    def rebind(instruction: HloInstruction, function: Callable[..., Any], keywords: dict[str, Any]
-               ) -> tuple[Callable[..., Any], dict[str, Any]]:
-        return function, {**keywords, **changed(instruction)} if instruction in targets else keywords
-
-    return rebind
-
-
-def with_value(target: HloInstruction, value: Array) -> Rebinding:
-    """Return what puts one value in the place of an instruction's own, whenever it runs."""
-    def rebind(instruction: HloInstruction, function: Callable[..., Any], keywords: dict[str, Any]
-               ) -> tuple[Callable[..., Any], dict[str, Any]]:
-        return (lambda *_, **__: value, {}) if instruction is target else (function, keywords)
-
-    return rebind
 
 
 def listed(groups: Sequence[Sequence[int]]) -> str:

@@ -41,6 +41,8 @@ class SmallEdit:
     attributes: Attributes
     #: an operation that its value goes through, which makes the edit two instructions; "" for none
     after: str = ""
+    #: the shape that it has with it; None: its own
+    shape: Shape | None = None
 
     @property
     def text(self) -> str:
@@ -70,6 +72,7 @@ def apply_edit(edit: SmallEdit, copies: Mapping[Any, Any]) -> HloInstruction:
     copy.opcode = edit.opcode
     copy.operands = tuple(copies.get(o, o) for o in edit.operands)
     copy.attributes = mapped_attributes(edit.attributes, lambda item: copies.get(item, item))
+    copy.shape = edit.shape or copy.shape
     return copy
 
 

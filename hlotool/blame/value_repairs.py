@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from hlotool.blame.collective_repairs import COLLECTIVES
 from hlotool.blame.number_repairs import constant_behind
-from hlotool.blame.parts_run import Key, PartsRun, with_value
+from hlotool.blame.parts_run import Key, PartsRun
 from hlotool.blame.whole_values import Tiles, Total, is_same
 from hlotool.distributed import groups_along_axes
 from hlotool.execution import numbered
@@ -198,7 +198,7 @@ class ValueRepairs:
             return None
         for size in sorted({len(groups[0]) for groups in groups_along_axes(self.run.grid)}):
             for other in (value * value.dtype.type(size), value / value.dtype.type(size)):
-                if self.run.is_mended(with_value(own[0], np.asarray(other))):
+                if self.run.is_mended_with(own[0], np.asarray(other)):
                     return (key[0], own[0]), f"it is {value} in {key[1].name}; the value needs {other}"
         return None
 
@@ -229,7 +229,7 @@ class ValueRepairs:
         theirs = [c for c in map(constant_behind, whole.operands) if c is not None]
         if value is None or any(is_same(t.parts[0], value) for t in self.run.wholes.like(value) if t.of in theirs):
             return None
-        return own[0] if any(self.run.is_mended(with_value(own[0], np.asarray(v).astype(value.dtype)))
+        return own[0] if any(self.run.is_mended_with(own[0], np.asarray(v).astype(value.dtype))
                              for v in (value / factor, value * factor)) else None
 
     def tiles(self, key: Key, wanted: Sequence[Tiles]) -> str:

@@ -22,6 +22,8 @@ _PLACEMENTS, _CANDIDATES = 64, 512
 _SLACK = 8.0
 #: elements of which no device has the largest all by itself, unless it has what the others should have
 _MANY = 8
+#: whole numbers that may be factors of single numbers are less, and how near a factor is, as a share of it
+_SIMPLE, _NEAR = 1000, 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +157,8 @@ class WholeValues:
             return
         for tiles in self.like(values[0]):
             factor = _factor(tiles.parts[0], values[0])
-            if factor and all(is_same(np.asarray(p * np.asarray(factor, p.dtype)), v) for p, v in zip(
+            is_one = values[0].size == 1 and not _is_simple(factor)
+            if factor and not is_one and all(is_same(np.asarray(p * np.asarray(factor, p.dtype)), v) for p, v in zip(
                     tiles.parts, values, strict=True)):
                 yield factor, tiles
 
@@ -176,6 +179,12 @@ def _factor(one: Array, other: Array) -> float:
     with np.errstate(all="ignore"):
         found = second / first if first and np.isfinite([first, second]).all() else 0.0
     return 0.0 if not np.isfinite(found) or abs(found - 1) < 1e-3 else found
+
+
+def _is_simple(factor: float) -> bool:
+    """Return True for a whole number, and one by such: any number is some multiple of another one."""
+    larger = max(abs(factor), abs(1 / factor)) if factor else np.inf
+    return larger < _SIMPLE and abs(larger - round(larger)) < _NEAR * larger
 
 
 def is_same(one: Array, other: Array) -> bool:

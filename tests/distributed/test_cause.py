@@ -329,3 +329,56 @@ def test_of_several_that_can_be_mended_none_is_named() -> None:
     assert "not decided" in found.diagnostics[0].message
     record = parts_record("a", "b", found.parts)
     assert record["instruction"] == "" and {"m", "t"} <= set(record["remaining"])
+
+
+MASKED_SUM = """HloModule f, num_partitions=2
+
+fold { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT s = f32[] add(p, q) }
+
+ENTRY e {
+  x = f32[7] parameter(0), sharding={replicated}
+  y = f32[7] multiply(x, x), metadata={op_name="mul"}, sharding={devices=[2]<=[2]}
+  none = s32[] constant(0)
+  zero = f32[] convert(none), metadata={op_name="zero"}
+  ROOT r = f32[] reduce(y, zero), dimensions={0}, to_apply=fold, metadata={op_name="sum"}
+}
+"""
+MASKED_SUM_PART = """HloModule f, num_partitions=2
+
+fold { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT s = f32[] add(p, q) }
+
+ENTRY e_spmd {
+  x = f32[7] parameter(0)
+  none = s32[] constant(0)
+  zero = f32[] convert(none), metadata={op_name="zero"}
+  wide = f32[8] pad(x, zero), padding=0_1
+  n = u32[] partition-id()
+  firsts = s32[2] constant({0, 4}), metadata={op_name="sum"}
+  at = s32[1] dynamic-slice(firsts, n), dynamic_slice_sizes={1}, metadata={op_name="sum"}
+  first = s32[] reshape(at), metadata={op_name="sum"}
+  own = f32[4] dynamic-slice(wide, first), dynamic_slice_sizes={4}
+  y = f32[4] multiply(own, own), metadata={op_name="mul"}
+  rows = s32[4] iota(), iota_dimension=0, metadata={op_name="sum"}
+  all = s32[4] broadcast(first), dimensions={}, metadata={op_name="sum"}
+  row = s32[4] add(rows, all), metadata={op_name="sum"}
+  end = s32[] constant(7), metadata={op_name="sum"}
+  ends = s32[4] broadcast(end), dimensions={}, metadata={op_name="sum"}
+  mask = pred[4] compare(row, ends), direction=LT, metadata={op_name="sum"}
+  zeros = f32[4] broadcast(zero), dimensions={}, metadata={op_name="sum"}
+  held = f32[4] select(mask, y, zeros), metadata={op_name="sum"}
+  part = f32[] reduce(held, zero), dimensions={0}, to_apply=fold, metadata={op_name="sum"}
+  ROOT r = f32[] all-reduce(part), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=fold
+}
+"""
+
+
+@pytest.mark.parametrize(("old", "new", "guilty"), [
+    ("broadcast(end)", "broadcast(first)", "ends"), ("constant(7)", "constant(5)", "end"), ("select(mask, y, zeros)", "select(mask, zeros, y)", "held")])
+def test_behind_a_wrong_mask_no_innocent_is_named(old: str, new: str, guilty: str) -> None:
+    """A sum of nothing is the zero of the whole program by chance, and any number is a multiple of its sum."""
+    assert hlotool.isolate(MASKED_SUM, MASKED_SUM_PART).is_clean
+    found = hlotool.isolate(MASKED_SUM, MASKED_SUM_PART.replace(old, new))
+    named = found.place.instruction.name if found.place is not None else None
+    assert not found.is_clean and named in (guilty, None), found.diagnostics[0]
+    assert found.parts is not None
+    assert named or guilty in {p.instruction.name for p in found.parts.remaining}, found.diagnostics[0]
