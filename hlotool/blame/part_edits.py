@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from hlotool.blame.collective_repairs import COLLECTIVES
 from hlotool.blame.number_repairs import fits
 from hlotool.blame.parts_run import PartsRun
 from hlotool.blame.small_edits import SmallEdit, SmallEdits, edit_of
-from hlotool.ir import Attributes, HloInstruction, Literal
+from hlotool.ir import Attributes, HloInstruction, Literal, dtype_of_numpy
 from hlotool.ir.arrays import np
 from hlotool.process import work_time
 
@@ -24,28 +25,29 @@ _EACH, _ALL, _SECONDS = 48, 500, 8.0
 
 
 def mending_edits(run: PartsRun, doubtful: Iterable[HloInstruction], rest: Iterable[HloInstruction],
-                  is_acquitted: Callable[[HloInstruction], bool]) -> list[SmallEdit] | None:
+                  is_acquitted: Callable[[HloInstruction], bool]) -> tuple[list[SmallEdit], bool] | None:
     """Return one edit for each instruction that has one, of the doubtful ones and, while there is time, of the rest.
 
-    None where there was no time to try all of the doubtful ones.
+    And True if all were tried. None where there was no time to try all of the doubtful ones.
     """
     small = SmallEdits(run.partition.part.module, run.partition.whole.module)
     sizes = sorted({d for p in run.partition.part.parameters for d in p.dims if d > 0})
-    found, until, left = [], min(work_time() + _SECONDS, run.until), _ALL
+    found: list[SmallEdit] = []
+    until, left = min(work_time() + _SECONDS, run.until), _ALL
     wanted = dict.fromkeys(i for i in doubtful if _is_editable(i) and not is_acquitted(i))
     for instruction in itertools.chain(wanted, (i for i in rest if i not in wanted and not is_acquitted(i))):
         for edit in itertools.islice(_edits(small, instruction, sizes), _EACH if _is_editable(instruction) else 0):
             left -= 1
-            if left < 0 or work_time() > until:
-                return None if instruction in wanted else found
+            if left < 0 or work_time() > until or run.is_exhausted:
+                return None if instruction in wanted else (found, False)
             if run.is_mended_by(edit):
                 found.append(edit)
                 break
-    return found
+    return None if run.is_exhausted else (found, True)
 
 
 def _is_editable(instruction: HloInstruction) -> bool:
-    return instruction.opcode not in ("parameter", "partition-id", "tuple")
+    return instruction.opcode not in ("parameter", "partition-id")
 
 
 def is_superfluous(run: PartsRun, last: HloInstruction, others: Iterable[HloInstruction]) -> bool:
@@ -77,11 +79,23 @@ def _edits(small: SmallEdits, instruction: HloInstruction, sizes: list[int]) -> 
         if instruction.opcode not in COLLECTIVES:  # they are given other groups, pairs and dimensions before
             yield from small.of(instruction)
         return
-    literal = instruction.attributes["literal"]
-    if not instruction.shape.is_array or instruction.shape.dims or not instruction.shape.dtype.is_integral:
+    if not instruction.shape.is_array or instruction.shape.dims:
         return
-    held, kind = int(literal.array), literal.array.dtype
-    for other in dict.fromkeys((held + 1, held - 1, held + 2, held - 2, 2 * held, held // 2, *sizes)):
-        if other != held and fits(kind, other):
-            made = Literal(instruction.shape, np.asarray(other, kind))
+    held, kind = instruction.literal.array, instruction.literal.array.dtype
+    near = [o for o in _near(int(held), sizes) if fits(kind, o)] if instruction.shape.dtype.is_integral else []
+    theirs = [c.literal.array for c in small.first.instructions() if c.opcode == "constant" and c.shape.is_array
+              and not c.shape.dims and c.shape.element_type is instruction.shape.element_type]
+    for other in (*near, *theirs, *_neutral(kind)):
+        made = Literal(instruction.shape, np.asarray(other, kind))
+        if made.array.tobytes() != held.tobytes():
             yield edit_of(instruction, attributes=instruction.attributes | {"literal": made})
+
+
+def _near(held: int, sizes: list[int]) -> list[int]:
+    """Return numbers that an index, a number of rows or a step may have been."""
+    return list(dict.fromkeys((held + 1, held - 1, held + 2, held - 2, 2 * held, held // 2, *sizes)))
+
+
+def _neutral(kind: Any) -> list[float]:
+    """Return the numbers that fill up what is folded, which the whole program may not have."""
+    return [0.0, 1.0, -np.inf, np.inf] if dtype_of_numpy(kind).is_floating else []

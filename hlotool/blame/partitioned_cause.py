@@ -198,16 +198,17 @@ class _Search:
         if found is not None and self._is_another_number(found[0]):
             return found
         suspects = self._suspects(named)
-        edits = mending_edits(self.run, self._doubtful(named, suspects), suspects, self.forms.acquitted.__contains__)
-        if edits is None:
+        tried = mending_edits(self.run, self._doubtful(named, suspects), suspects, self.forms.acquitted.__contains__)
+        if tried is None:
             return None  # one of those that were not tried may be guilty as well
+        edits, is_complete = tried
         inner = {i for c in reachable(named.called_computations()) for i in c.instructions} if named is not None else ()
         mending = [e for e in edits if e.instruction not in inner]
         others = [e.instruction for e in mending if e.instruction is not named]
         if not others or (
                 named is not None and not self.forms.is_of_whole(named) and is_superfluous(self.run, named, others)):
             return found
-        if len(mending) == 1 and (found is None or not self._is_repaired_itself(found[0])):
+        if len(mending) == 1 and is_complete and (found is None or not self._is_repaired_itself(found[0])):
             return self._key_of(others[0]), f"with {mending[0].text} in its place all results are right"
         self.rivals = [*([named] if named is not None else []), *others]
         return None
@@ -215,10 +216,10 @@ class _Search:
     def _doubtful(self, named: HloInstruction | None, suspects: Sequence[HloInstruction]) -> list[HloInstruction]:
         """Return the suspects that may be guilty in another one's place: what it is computed of, if that is not right.
 
-        Where it depends on nothing but constants, all that do so and may have to fit it.
+        Where it depends on nothing but constants, all that do so and may have to fit it. Where none is named, all.
         """
         if named is None:
-            return []
+            return list(suspects)
         whole = [self.run.partition.part.module.entry.root] if named in self.fixed else [named]
         before = set(self._behind(whole)) - {named}
         return [i for i in suspects if i in before and (i in self.fixed or i not in self.right)]
@@ -400,7 +401,7 @@ class _Search:
             return None
         taker, taken = self._taker(part.entry.root, taken)
         if key[1].opcode == "parameter" or len(self.run.users.get(taken, ())) > 1 or self.innocence.is_innocent(key):
-            key = (), taker
+            key = self._key_of(taker)
         return key, (f"result {result} is {held[0].name} of the whole program, and has to be {right.name}: "
                      "a step is missing, or the wrong value is taken")
 
@@ -410,10 +411,19 @@ class _Search:
         return whole in varying(post_order(home), home.parameters())
 
     def _taker(self, root: HloInstruction, taken: HloInstruction) -> tuple[HloInstruction, HloInstruction]:
-        """Return the first copy of a value that only the result uses, or the root, and what it takes."""
+        """Return the first copy of a value that only the result uses, or the root, and what it takes.
+
+        What a call or a fusion gives is taken by the root of what it calls.
+        """
         taker = root
-        while flow_of(taken).forwards and taken.operands and len(self.run.users.get(taken, ())) == 1:
-            taker, taken = taken, taken.operands[0]
+        while len(self.run.users.get(taken, ())) == 1:
+            if flow_of(taken).forwards and taken.operands:
+                taker, taken = taken, taken.operands[0]
+            elif taken.opcode == "get-tuple-element" and flow_of(taken.operands[0]).in_place:
+                taker = taken.operands[0].called_computations()[0].root
+                taken = result_maker(taker, int(taken.attributes["index"]))
+            else:
+                break
         return taker, taken
 
     # Right or not

@@ -199,9 +199,9 @@ class PartsRun:
 
     def _is_right(self, program: Program, given: list[list[Array]], evidence: Evidence,
                   observer: Observer | None = None) -> bool:
-        self.trials += 1
-        if self.trials > _TRIALS or work_time() > self.until:
+        if self.is_exhausted:
             return False
+        self.trials += 1
         try:
             with run_limit(self._longest):
                 rows = evaluate_program(program, given, observer)
@@ -211,6 +211,11 @@ class PartsRun:
             return False
         except (ValueError, IndexError):  # other dimensions make arrays of other sizes than are declared
             return False
+
+    @property
+    def is_exhausted(self) -> bool:
+        """True if no more is tried, so that nothing is mended by whatever comes."""
+        return self.trials >= _TRIALS or work_time() > self.until
 
     def maker(self, key: Key) -> Key:
         """Return what makes the value of an instruction that copies it, or calls a computation for it."""

@@ -101,6 +101,7 @@ class SmallEdits:
     """The small edits of a module's instructions, with what a first module has for them."""
 
     def __init__(self, module: HloModule, first: HloModule) -> None:
+        self.first = first
         self._homes = module.parents()
         self._order: dict[HloComputation, list[HloInstruction]] = {}
         self._users: dict[HloComputation, dict[HloInstruction, list[HloInstruction]]] = {}

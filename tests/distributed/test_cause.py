@@ -373,7 +373,8 @@ ENTRY e_spmd {
 
 
 @pytest.mark.parametrize(("old", "new", "guilty"), [
-    ("broadcast(end)", "broadcast(first)", "ends"), ("constant(7)", "constant(5)", "end"), ("select(mask, y, zeros)", "select(mask, zeros, y)", "held")])
+    ("broadcast(end)", "broadcast(first)", "ends"), ("constant(7)", "constant(5)", "end"),
+    ("select(mask, y, zeros)", "select(mask, zeros, y)", "held")])
 def test_behind_a_wrong_mask_no_innocent_is_named(old: str, new: str, guilty: str) -> None:
     """A sum of nothing is the zero of the whole program by chance, and any number is a multiple of its sum."""
     assert hlotool.isolate(MASKED_SUM, MASKED_SUM_PART).is_clean
@@ -382,3 +383,40 @@ def test_behind_a_wrong_mask_no_innocent_is_named(old: str, new: str, guilty: st
     assert not found.is_clean and named in (guilty, None), found.diagnostics[0]
     assert found.parts is not None
     assert named or guilty in {p.instruction.name for p in found.parts.remaining}, found.diagnostics[0]
+
+
+def test_a_number_that_fills_up_what_is_added_is_doubted_before_the_sum_is_named() -> None:
+    """The value that a sum should have makes the results right, and so does another number in its padding."""
+    filled = MASKED_SUM_PART.replace("  wide = ", "  fill = f32[] constant(0.5)\n  wide = ").replace(
+        "broadcast(zero)", "broadcast(fill)")
+    found = hlotool.isolate(MASKED_SUM, filled)
+    named = found.place.instruction.name if found.place is not None else None
+    assert not found.is_clean and found.parts is not None and named in ("fill", "zeros", None), found.diagnostics[0]
+    assert named or {"fill", "zeros"} & {p.instruction.name for p in found.parts.remaining}, found.diagnostics[0]
+
+
+def test_what_takes_a_value_out_of_a_call_is_not_named_for_the_tuple_that_gives_it() -> None:
+    whole = """HloModule f, num_partitions=2
+ENTRY e { x = f32[4] parameter(0), sharding={devices=[2]<=[2]}
+  s = f32[4] sine(x), sharding={devices=[2]<=[2]}
+  t = f32[4] tanh(s), sharding={devices=[2]<=[2]}
+  ROOT r = (f32[4], f32[4]) tuple(t, s), sharding={{devices=[2]<=[2]}, {devices=[2]<=[2]}}
+}
+"""
+    part = """HloModule f, num_partitions=2
+inner { x = f32[2] parameter(0)
+  s = f32[2] sine(x)
+  t = f32[2] tanh(s)
+  ROOT both = (f32[2], f32[2]) tuple(s, s)
+}
+ENTRY e_spmd { x = f32[2] parameter(0)
+  c = (f32[2], f32[2]) call(x), to_apply=inner
+  first = f32[2] get-tuple-element(c), index=0
+  t = f32[2] copy(first)
+  s = f32[2] get-tuple-element(c), index=1
+  ROOT r = (f32[2], f32[2]) tuple(t, s)
+}
+"""
+    found = hlotool.isolate(whole, part)
+    assert found.place is None and found.parts is not None, found.diagnostics[0]
+    assert "both" in {p.instruction.name for p in found.parts.remaining}, found.diagnostics[0]
