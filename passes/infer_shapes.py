@@ -47,7 +47,7 @@ def _other_results(module: HloModule) -> Iterator[Diagnostic]:
     """Yield what headers say otherwise of roots that have a shape only now."""
     for computation, declared, start, end in module.declared_results:
         shape = computation.root.shape
-        if module.source is not None and shape is not None and not declared.compatible(shape):
+        if module.source is not None and shape is not None and not declared.agrees(shape):
             yield at(module.source, start, end, ROOT_SHAPE, other_result(computation, declared))
     module.declared_results.clear()
 

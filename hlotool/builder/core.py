@@ -37,7 +37,7 @@ from hlotool.ir import (
 from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError, Op
 from hlotool.passes.codes import UNKNOWN_ATTRIBUTE, UNKNOWN_OPCODE, WRONG_SHAPE
 from hlotool.passes.edit import clone_computation
-from hlotool.passes.verify import agrees, unknown_attribute
+from hlotool.passes.verify import unknown_attribute
 
 Errors: TypeAlias = Literal["raise", "collect"]
 
@@ -212,7 +212,7 @@ class Core:
         inferred = record.infer_instruction(instruction)
         if declared is None:
             return laid_out(inferred) if self.has_layouts else inferred
-        demand(agrees(declared, inferred), WRONG_SHAPE,
+        demand(declared.agrees(inferred), WRONG_SHAPE,
                f"{record.opcode} gives {inferred.text(False)}, but {declared.text(False)} is asked for")
         return declared
 

@@ -31,7 +31,7 @@ from hlotool.ir import (
     unique_name,
 )
 from hlotool.ops import COMMON_ATTRIBUTES, OPS, ConstraintError
-from hlotool.passes.verify import agrees, require_usable
+from hlotool.passes.verify import require_usable
 from hlotool.text import docstring_words, print_value
 
 #: kinds that Python writes as it writes its own values
@@ -160,7 +160,7 @@ class _ProgramWriter:
         except ConstraintError:
             pass  # the shape does not follow from the operands
         try:
-            return "stated" if agrees(instruction.shape, record.infer_instruction(instruction)) else "unchecked"
+            return "stated" if instruction.shape.agrees(record.infer_instruction(instruction)) else "unchecked"
         except ConstraintError:
             return "unchecked"
 

@@ -298,12 +298,23 @@ class Shape(metaclass=Interned):
         return shape
 
     def compatible(self, other: Shape) -> bool:
-        """Return True if both are the same up to layouts and `<=` flags. XLA: ShapeUtil::Compatible."""
+        """Return True if both are the same up to layouts and `<=` flags."""
         if self is other:
             return True
         return self.element_type == other.element_type and self.dims == other.dims \
             and len(self.elements) == len(other.elements) \
             and all(map(Shape.compatible, self.elements, other.elements))
+
+    def agrees(self, other: Shape) -> bool:
+        """Return True if both are compatible, where `?` fits every size. XLA: ShapeUtil::Compatible."""
+        if self.compatible(other):
+            return True
+        if self.element_type != other.element_type or len(self.elements) != len(other.elements):
+            return False
+        if not self.is_array:
+            return bool(self.elements) and all(map(Shape.agrees, self.elements, other.elements))
+        return len(self.dims) == len(other.dims) and all(
+            a == b or UNBOUNDED in (a, b) for a, b in zip(self.dims, other.dims, strict=True))
 
     # Messages about large tuples are made whether or not they are shown, so their text is kept.
     @functools.lru_cache(maxsize=4096)  # noqa: B019 - shapes are interned and few

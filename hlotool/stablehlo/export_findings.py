@@ -9,7 +9,7 @@ from typing import NoReturn
 from hlotool.diagnostics import Diagnostic, HloError, at
 from hlotool.ir import ELIDED_ADVICE, HloInstruction, HloModule
 from hlotool.ops import OPS, ConstraintError
-from hlotool.passes.verify import agrees, verify
+from hlotool.passes.verify import verify
 from hlotool.stablehlo import codes
 from hlotool.stablehlo.types import NoType
 
@@ -97,7 +97,7 @@ def _broken_rule(instruction: HloInstruction) -> str:
     """Return the objection of the operation's own rule to the instruction; '' if there is none."""
     try:
         inferred = OPS[instruction.opcode].infer_instruction(instruction)
-        if not agrees(instruction.shape, inferred):
+        if not instruction.shape.agrees(inferred):
             right, written = inferred.text(False), instruction.shape.text(False)
             return f"{instruction.opcode} gives {right}, but {written} is written"
     except ConstraintError as error:

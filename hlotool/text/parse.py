@@ -391,7 +391,7 @@ class ModuleReader:
         actual: Shape | None = root.shape if root is not None else None
         if root is not None and actual is None:
             self.module.declared_results.append((computation, declared, offset, offset + len(text)))
-        if actual is not None and declared is not actual and not declared.compatible(actual):
+        if actual is not None and declared is not actual and not declared.agrees(actual):
             self.report(ROOT_SHAPE, other_result(computation, declared), root.offset,
                         root.offset + len(root.name), second=("the header says so here", offset, offset + len(text)))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hlotool.ir import lazily
-from hlotool.passes.verify.shape_checks import agrees
 from hlotool.passes.verify.structure_checks import verify_objects
 from hlotool.passes.verify.verdict_keys import Signatures
 from hlotool.passes.verify.verifier import (
@@ -21,7 +20,7 @@ from hlotool.passes.verify.verifier import (
 if TYPE_CHECKING:
     from hlotool.passes.verify.recheck import InstructionChecks
 
-__all__ = ["PROFILES", "InstructionChecks", "Signatures", "agrees", "is_valid", "require_parts",
+__all__ = ["PROFILES", "InstructionChecks", "Signatures", "is_valid", "require_parts",
            "require_usable", "unknown_attribute", "verify", "verify_as_read", "verify_objects"]
 
 # for editors alone

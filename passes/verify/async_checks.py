@@ -20,7 +20,6 @@ from hlotool.passes.contents import Contents
 from hlotool.passes.instruction_findings import SHAPE_PART, report
 from hlotool.passes.verify.async_chains import Chains
 from hlotool.passes.verify.call_checks import MAIN, thread_of
-from hlotool.passes.verify.shape_checks import agrees
 
 #: starts that have exactly one user, their own done
 _PAIRED = opcodes(lambda flow: flow.step is AsyncStep.START and not flow.acts and not flow.enters)
@@ -245,7 +244,7 @@ def _result(module: HloModule, done: HloInstruction) -> Iterator[Diagnostic]:
     given, written = calls.root.shape, done.shape
     if given is None or written is None:
         return
-    if not agrees(written, given) and not agrees(written, Shape.tuple(given)):
+    if not written.agrees(given) and not written.agrees(Shape.tuple(given)):
         yield report(module, done, WRONG_SHAPE, f"{calls.name} gives {given.text(False)}, but "
                      f"{written.text(False)} is written", part=SHAPE_PART, help=f"write {given.text(False)}")
 

@@ -59,7 +59,7 @@ def _layouts_of_entry(module: HloModule, layout: EntryLayout) -> Iterator[Diagno
 
 
 def _laid_out_otherwise(shape: Shape | None, said: Shape) -> bool:
-    if shape is None or not shape.compatible(said):
+    if shape is None or not shape.agrees(said):
         return False  # that is another finding
     return any(a.is_array and a.minor_to_major != b.minor_to_major
                for (_, a), (_, b) in zip(shape.leaves(), said.leaves(), strict=True))

@@ -187,15 +187,3 @@ def is_narrowed(written: Shape, inferred: Shape) -> bool:
     layout = written.layout if written.is_array else None
     return layout is not None and bool(layout.tiles) and inferred.is_array and inferred.dims == written.dims and {
         written.element_type, inferred.element_type} == {"bf16", "f32"}
-
-
-def agrees(written: Shape, inferred: Shape) -> bool:
-    """Equal types and sizes at every leaf; layouts and `<=` do not count, and `?` fits every size."""
-    if written is inferred or written.compatible(inferred):
-        return True
-    if written.element_type != inferred.element_type or len(written.elements) != len(inferred.elements):
-        return False
-    if not written.is_array:
-        return bool(written.elements) and all(map(agrees, written.elements, inferred.elements))
-    return len(written.dims) == len(inferred.dims) and all(
-        a == b or UNBOUNDED in (a, b) for a, b in zip(written.dims, inferred.dims, strict=True))

@@ -164,12 +164,12 @@ def _entry_layout(module: HloModule, parameters: dict[int, HloInstruction]) -> I
         return
     for number, shape in enumerate(layout.parameters):
         parameter = parameters.get(number)
-        if parameter is not None and parameter.shape is not None and not shape.compatible(parameter.shape):
+        if parameter is not None and parameter.shape is not None and not shape.agrees(parameter.shape):
             yield report(module, parameter, ENTRY_LAYOUT,
                          f"parameter {number} is {parameter.shape.text(False)}, "
                          f"entry_computation_layout says {shape.text(False)}")
     root = module.entry.root
-    if root.shape is not None and not layout.result.compatible(root.shape):
+    if root.shape is not None and not layout.result.agrees(root.shape):
         yield report(module, root, ENTRY_LAYOUT, f"the result is {root.shape.text(False)}, "
                                                  f"entry_computation_layout says {layout.result.text(False)}")
 

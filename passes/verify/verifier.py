@@ -53,7 +53,7 @@ from hlotool.passes.verify.collective_checks import verify_collectives
 from hlotool.passes.verify.entry_checks import verify_entry
 from hlotool.passes.verify.layout_checks import verify_layouts
 from hlotool.passes.verify.profile_checks import verify_precision, verify_strict, verify_values
-from hlotool.passes.verify.shape_checks import agrees, flags_differ, is_narrowed, verify_shape, verify_sharding
+from hlotool.passes.verify.shape_checks import flags_differ, is_narrowed, verify_shape, verify_sharding
 from hlotool.passes.verify.sharding_checks import verify_shardings
 from hlotool.passes.verify.structure_checks import verify_module, verify_objects
 from hlotool.passes.verify.verdict_keys import Signatures
@@ -357,7 +357,7 @@ def _shape_findings(record: Op, instruction: HloInstruction) -> Iterator[Problem
         return
     if is_narrowed(instruction.shape, inferred):
         return
-    code = (WRONG_SHAPE if not agrees(instruction.shape, inferred)
+    code = (WRONG_SHAPE if not instruction.shape.agrees(inferred)
             else DYNAMIC_FLAGS if flags_differ(instruction.shape, inferred) else "")
     if code:
         right, written = inferred.text(False), instruction.shape.text(False)
@@ -378,7 +378,7 @@ def _agrees_in_f32(record: Op, instruction: HloInstruction) -> bool:
         inferred = record.infer_instruction(wide)
     except ConstraintError:
         return False
-    return agrees(shape, inferred) or is_narrowed(shape, inferred)
+    return shape.agrees(inferred) or is_narrowed(shape, inferred)
 
 
 def _widened(operand: HloInstruction) -> HloInstruction:

@@ -8,7 +8,6 @@ import hlotool
 from hlotool.diagnostics import HloError
 from hlotool.ir import Shape
 from hlotool.passes.verify.profile_checks import fits_origin
-from hlotool.passes.verify.shape_checks import agrees
 
 
 def shape(text: str) -> Shape:
@@ -25,8 +24,8 @@ def shape(text: str) -> Shape:
     ("(f32[?], (s8[?]))", "(f32[2], (s4[4]))", False), ("f32[2]", "(f32[2])", False), ("token[]", "token[]", True),
     ("token[]", "f32[]", False), ("()", "()", True)])
 def test_which_shapes_agree(written: str, inferred: str, do_agree: bool) -> None:
-    assert agrees(shape(written), shape(inferred)) is do_agree
-    assert agrees(shape(inferred), shape(written)) is do_agree
+    assert shape(written).agrees(shape(inferred)) is do_agree
+    assert shape(inferred).agrees(shape(written)) is do_agree
 
 
 @pytest.mark.parametrize(("text", "given", "fits"), [
@@ -56,3 +55,20 @@ ENTRY e (x: s32[4]) -> s32[5] {
         hlotool.parse(text)
     assert [(d.code, d.line, d.column) for d in caught.value.diagnostics] == [("P028", 2, 30), ("P028", 7, 24)]
     hlotool.parse(text.replace("(s32[], f32[])", "(s32[], s32[])").replace("s32[5]", "s32[4]{0}"))
+
+
+@pytest.mark.parametrize(("declared", "rooted", "fits"), [("f32[?]", "f32[3]", True), ("f32[3]", "f32[?]", True),
+                                                         ("f32[?,2]", "f32[3,2]", True), ("f32[?]", "f32[3,2]", False)])
+def test_an_open_size_in_a_header_fits_every_size(declared: str, rooted: str, fits: bool) -> None:
+    from xla_library import xla_hlo
+
+    text = f"HloModule m\n\nENTRY e (p: {rooted}) -> {declared} {{\n  ROOT p = {rooted} parameter(0)\n}}\n"
+    if fits:
+        xla_hlo.hlo_module_from_text(text)
+        assert not hlotool.verify(hlotool.parse(text))
+        assert not hlotool.verify(hlotool.parse(text.replace(
+            "HloModule m", f"HloModule m, entry_computation_layout={{({declared})->{declared}}}")))
+        return
+    for read in (hlotool.parse, xla_hlo.hlo_module_from_text):
+        with pytest.raises((HloError, ValueError, RuntimeError)):
+            read(text)
