@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     )
     from hlotool.ir.call_depth import deeper_calls
     from hlotool.ir.dtypes import BARE_TYPES, DTYPES, LATER_TYPE_WORDS, DType, dtype_of_numpy, is_type_word
-    from hlotool.ir.free_names import sanitized_name, unique_name
+    from hlotool.ir.free_names import is_of_backends, sanitized_name, unique_name
     from hlotool.ir.gc_pause import no_collection
     from hlotool.ir.integrity import Flaw, flaws, foreign_operands, is_sound, wrong_part
     from hlotool.ir.interning import Interned
@@ -137,6 +137,7 @@ __all__ = [
     "dtype_of_numpy",
     "flaws",
     "foreign_operands",
+    "is_of_backends",
     "is_sound",
     "is_type_word",
     "kind_of",
@@ -168,7 +169,7 @@ __getattr__ = lazily(__name__, {
         "Metadata", "OperandSparsity", "Padding", "PaddingDimension", "Raw", "ReadMetadata", "ResultAccuracy",
         "SliceDimension", "Sparsity", "Statistics", "Window", "WindowDimension", "kind_of"),
     "dtypes": ("BARE_TYPES", "DTYPES", "LATER_TYPE_WORDS", "DType", "dtype_of_numpy", "is_type_word"),
-    "free_names": ("sanitized_name", "unique_name"),
+    "free_names": ("is_of_backends", "sanitized_name", "unique_name"),
     "call_depth": ("deeper_calls",),
     "gc_pause": ("no_collection",),
     "integrity": ("Flaw", "flaws", "foreign_operands", "is_sound", "wrong_part"),

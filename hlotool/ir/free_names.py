@@ -13,7 +13,14 @@ def sanitized_name(name: str) -> str:
     name = re.sub(r"[^\w.\-]", "_", name, flags=re.ASCII)
     if name and not (name[0].isalpha() or name[0] == "_"):
         name = "_" + name[1:]
+    if is_of_backends(name):
+        name = "a" + name[1:]
     return f"{name}_" if is_type_word(name) else name
+
+
+def is_of_backends(name: str) -> bool:
+    """Return True if a name begins as those that backends keep for themselves, which no instruction may have."""
+    return name.startswith("__") and not name.startswith("__xla_")
 
 
 def unique_name(wanted: str, taken: Iterable[str]) -> str:

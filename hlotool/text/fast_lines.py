@@ -52,7 +52,7 @@ class QuickLines:
         while at < limit and (found := line(text, at)) is not None:
             root, name, shape_text, opcode, first, second, more, inside, rest = found.groups()
             shape = shapes.get(shape_text) or new_shape(shape_text, at)
-            if shape is None or name in table or name in RESERVED:
+            if shape is None or name in table or name in RESERVED or name.startswith("__"):
                 return at
             attributes: Any = NO_ATTRIBUTES
             metadata = None

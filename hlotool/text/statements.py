@@ -15,6 +15,7 @@ from hlotool.ir import (
     Kind,
     Shape,
     deferred,
+    is_of_backends,
     kind_of,
     sanitized_name,
     unique_name,
@@ -108,6 +109,9 @@ class StatementReader:
             report(BAD_NAME, f"{name} is not a name: names start with a letter or '_'" if name.isascii() else
                    f"{name} is not a name: its letters and digits must be ASCII's", start, end,
                    help=f"rename it to {sanitized_name(name) if not name.isascii() else f'_{name}'}")
+        elif is_of_backends(name):
+            self._reports.note("", f"{name} begins with '__', as no instruction may that XLA reads", start, end,
+                               HAND_WRITTEN)
         if name and not has_percent and self._text[start + len(name):start + len(name) + 1] == "=":
             self._reports.note("", "XLA reads a name that touches '=' as an attribute", start, end, HAND_WRITTEN)
         if name in body.table:

@@ -10,6 +10,7 @@ from xla_library import xla_hlo
 
 import hlotool
 from hlotool.diagnostics import HloError, Severity
+from hlotool.ir import sanitized_name
 
 MODULE = """HloModule m, is_scheduled=true
 
@@ -64,6 +65,15 @@ def test_what_xla_does_not_read_is_warned_of(plain: str, gap: str) -> None:
     text = MODULE.replace(plain, gap)
     assert not xla_reads(text)
     assert [d.code for d in hlotool.parse(text).notes] == ["P033"]
+
+
+@pytest.mark.parametrize(("name", "is_read"), [("__x", False), ("__xla", False), ("___xla_x", False), ("__xla_x", True),
+                                               ("_x", True), ("x__", True)])
+def test_names_that_backends_keep(name: str, is_read: bool) -> None:
+    text = MODULE.replace("%r", f"%{name}")
+    assert bool(xla_reads(text)) is is_read
+    assert [d.code for d in hlotool.parse(text).notes] == ["P033"] * (not is_read)
+    assert xla_reads(MODULE.replace("%r", f"%{sanitized_name(name)}"))
 
 
 @pytest.mark.parametrize("gap", [" ", "\n", "/**/"])
