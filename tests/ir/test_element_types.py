@@ -51,7 +51,7 @@ def test_a_number_has_the_bits_of_its_type(kind) -> None:
 
 
 #: the numbers of xla_data.proto that jaxlib's enumeration leaves out
-OTHER_NUMBERS = {"s1": 30, "u1": 31, "s2": 26, "u2": 27, "f6e2m3fn": 34, "f6e3m2fn": 35}
+OTHER_NUMBERS = {"s1": 30, "u1": 31, "s2": 26, "u2": 27, "f6e2m3fn": 36, "f6e3m2fn": 35}
 #: fields of LiteralProto, xla_data.proto
 FIELDS = {"pred": 2, "u8": 3, "s32": 4, "s64": 5, "u32": 6, "u64": 7, "f32": 8, "f64": 9, "f16": 11, "c64": 12,
           "bf16": 13, "s8": 15, "u16": 16, "s16": 17, "c128": 18, "f8e5m2": 19, "f8e4m3fn": 20, "s4": 21, "u4": 22,
