@@ -193,6 +193,13 @@ class Op:
         """Return the units in the last place that it declares for a result of that shape."""
         return max(self.ulps, self.complex_ulps) if shape.is_array and shape.dtype.is_complex else self.ulps
 
+    def commutes(self, dtype: DType) -> bool:
+        """Return True if exchanged operands of a type give the same bits, payloads of NaN apart.
+
+        A product of complex numbers is a sum of products, of which an executor may round one and not the other.
+        """
+        return "commutative" in self.flags and not (dtype.is_complex and self.complex_ulps)
+
     def cost_of(self, instruction: HloInstruction, inner: Inner) -> Cost:
         """Return the cost of one execution of an instruction; elementwise operations do one thing for each element."""
         if self.cost is not None:

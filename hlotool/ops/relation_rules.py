@@ -172,7 +172,7 @@ def _with_one_factor(relations: Relations, instruction: HloInstruction, views: S
 
 def _combined(relations: Relations, instruction: HloInstruction, label: Hashable, views: Sequence[TermView]
               ) -> TermView:
-    if "commutative" in OPS[instruction.opcode].flags:
+    if OPS[instruction.opcode].commutes(instruction.shape.dtype):
         views = sorted(views, key=lambda v: v.term.number)
     return relations.combined(label, instruction.shape.element_type, [Read(v) for v in views], instruction.shape.dims)
 

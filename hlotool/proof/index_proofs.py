@@ -34,7 +34,7 @@ from hlotool.ops.index_maps import (
     negated,
     whole,
 )
-from hlotool.proof.index_terms import IndexQuery, NumberDomain, has_fold, with_operands
+from hlotool.proof.index_terms import IndexQuery, NumberDomain, commutes, has_fold, with_operands
 from hlotool.proof.queries import NoSort
 from hlotool.proof.solvers import Decision
 
@@ -134,7 +134,7 @@ class IndexProof:
         if isinstance(one, Mapped) and isinstance(other, Mapped) and (one.opcode, one.attributes) == (
                 other.opcode, other.attributes) and len(one.operands) == len(other.operands):
             orders = [other.operands]
-            if "commutative" in OPS[one.opcode].flags:
+            if commutes(one):
                 orders.append(other.operands[::-1])
             return max(min((self.equal(a, b, within) for a, b in zip(one.operands, order, strict=True)),
                            default=Strength.EQUAL) for order in orders)

@@ -172,7 +172,7 @@ class IndexQuery:
         name = f"|{' '.join(words).translate({ord(c): '/' for c in '|' + chr(92)})}|"
         sorts = [self._sort(k) for _, k in operands]
         self._declare(name, sorts, kind)
-        if "commutative" in OPS[element.opcode].flags and len(set(sorts)) == 1:
+        if commutes(element) and len(set(sorts)) == 1:
             self._lines.setdefault(f"(assert (forall ((a {sorts[0]}) (b {sorts[0]})) (! (= ({name} a b) ({name} b a)) "
                                    f":pattern (({name} a b)))))")
         return _call(name, terms), kind
@@ -180,6 +180,12 @@ class IndexQuery:
 
 def _call(name: str, terms: list[str]) -> str:
     return f"({name} {' '.join(terms)})" if terms else name
+
+
+def commutes(element: Mapped) -> bool:
+    """Return True if operands of an operation may change places."""
+    types = str(dict(element.attributes).get("types", "f32"))
+    return OPS[element.opcode].commutes(DTYPES[types.rpartition(">")[2]])
 
 
 def _kind(element: Mapped, types: tuple[str, ...]) -> str:

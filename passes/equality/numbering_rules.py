@@ -460,7 +460,7 @@ def part_of_complex(form: Numbering, node: Node) -> int | None:
 @rule("rounded", flag="elementwise", keeps="values", keeps_nans=False)
 def elementwise_of_rounded_constants(form: Numbering, node: Node) -> int | None:
     """Take the constant met before that differs by roundings from what the operation gives."""
-    if not _is_rounded(node.opcode) and form.rounded.isdisjoint(node.operands):
+    if not _is_rounded(node) and form.rounded.isdisjoint(node.operands):
         return None
     arrays = _arrays(form, node)
     number = _computed(form, node, arrays) if arrays is not None else None
@@ -479,15 +479,20 @@ def elementwise_of_rounded_constants(form: Numbering, node: Node) -> int | None:
     return number
 
 
-def _is_rounded(opcode: str) -> bool:
-    """Return True for functions whose last digits depend on the executor; every one rounds a square root alike."""
-    return "transcendental" in OPS[opcode].flags and opcode != "sqrt"
+def _is_rounded(node: Node) -> bool:
+    """Return True for functions whose last digits depend on the executor, as those of complex products do.
+
+    Every one rounds the square root of a float alike.
+    """
+    record, is_complex = OPS[node.opcode], node.shapes[0].is_array and node.shapes[0].dtype.is_complex
+    is_root = node.opcode == "sqrt" and not is_complex
+    return ("transcendental" in record.flags and not is_root) or (is_complex and record.complex_ulps > 0)
 
 
 @rule("folded", flag="elementwise", keeps_nans=False)
 def elementwise_of_constants(form: Numbering, node: Node) -> int | None:
     """Write what an exact operation gives on constants."""
-    if _is_rounded(node.opcode) or "random" in OPS[node.opcode].flags:
+    if _is_rounded(node) or "random" in OPS[node.opcode].flags:
         return None
     arrays = _arrays(form, node)
     return _computed(form, node, arrays) if arrays is not None else None
@@ -599,7 +604,8 @@ def terms_in_any_order(form: Numbering, node: Node) -> Node | None:
 @rule("operand-order", flag="commutative", keeps_nans=False)
 def operands_in_order(form: Numbering, node: Node) -> Node | None:
     """Order two operands by number."""
-    is_swapped = len(node.operands) == 2 and node.operands[0] > node.operands[1]
+    is_swapped = len(node.operands) == 2 and node.operands[0] > node.operands[1] and (
+        node.shapes[0].is_array and OPS[node.opcode].commutes(node.shapes[0].dtype))
     return node.with_operands(*reversed(node.operands)) if is_swapped else None
 
 

@@ -201,3 +201,27 @@ def test_operands_of_other_types_are_not_asked_about():
     before, after = (hlotool.parse(f"HloModule m\n\nENTRY e {{\n{lines}ROOT r = f32[4] select({o})\n}}\n")
                      for o in ("p, x, y", "x, y, p"))
     assert prove(before, after).status is ProofStatus.UNKNOWN
+
+
+COMPLEX = "ENTRY e { x = c64[4] parameter(0)  y = c64[4] parameter(1)  zero = c64[] constant((0,0))  "
+#: moved to and fro, so that only index maps show what it is
+MOVED = ("p = c64[6] pad(a, zero), padding=1_1  ROOT r = c64[4] slice(p), slice={[1:5]}",
+         "d = c64[4] reverse(x), dimensions={0}  e = c64[4] reverse(y), dimensions={0}  c = c64[4] @(e, d)  "
+         "ROOT r = c64[4] reverse(c), dimensions={0}")
+
+
+@pytest.mark.parametrize("name, status", [("add", ProofStatus.PROVED), ("multiply", ProofStatus.REASSOCIATED)])
+def test_products_of_complex_numbers_have_an_order(name, status):
+    plain = [hlotool.parse(f"{COMPLEX} ROOT r = c64[4] {name}({o}) }}") for o in ("x, y", "y, x")]
+    assert prove(*plain).status is status
+    other = [hlotool.parse(f"{COMPLEX} a = c64[4] {name}(x, y)  {text.replace('@', name)} }}") for text in MOVED]
+    assert prove(*other).status is status
+
+
+@pytest.mark.parametrize("name", ["multiply", "divide"])
+def test_products_of_complex_constants_are_not_carried_out(name):
+    text = f"""ENTRY e {{ x = c64[] constant((0.3455841839313507,0.8216181397438049))
+        y = c64[] constant((0.3304370641708374,-1.3031572103500366))  ROOT r = c64[] {name}(x, y) }}"""
+    made = hlotool.execute(text, [], executor="reference")[0]
+    constant = f"ENTRY e {{ ROOT r = c64[] constant(({float(made.real)!r},{float(made.imag)!r})) }}"
+    assert prove(hlotool.parse(text), hlotool.parse(constant)).status is ProofStatus.UNKNOWN
