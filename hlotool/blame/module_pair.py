@@ -30,6 +30,7 @@ from hlotool.execution import UNDEFINED, Observer, Program, RunningCall, evaluat
 from hlotool.ir import HloInstruction, HloModule, reachable
 from hlotool.ir.arrays import Array, np
 from hlotool.numerics import Evidence, Judgement, Known, Rows, judge, takes_ordinary
+from hlotool.ops import flow_of
 from hlotool.passes.equality import ModuleChange
 from hlotool.process import work_time
 from hlotool.verdict import small_changes
@@ -174,11 +175,13 @@ class _Search:
         for suspect in run.suspects.values():
             suspect.is_fed_right = self._is_fed_right(suspect, run.expected)
         found = guilty(list(run.suspects.values()), lambda repaired: self._is_right(repairing(run.expected, repaired)))
-        if found is None or self._is_rewritten(found):
+        if found is None or self._is_rewritten(found) or self._takes_another_value(found, partners):
             return None
+        found = _behind_copies(found, partners, self.right.module)
         site = site_of(found.path, found.instruction)
         return replace(self._blamed(_inner(found, partners)), proven_on=self._operands_of(
-            site, tuple(partners.partner[i] for i in site), time_of(found.path, found.device), run.expected.at))
+            site, (*(partners.partner[i] for i in site[:-1]), found.partner), time_of(found.path, found.device),
+            run.expected.at))
 
     def _is_fed_right(self, suspect: Suspect, expected: Expected) -> bool:
         """Return True if its operands hold nearly the left module's values without any correction."""
@@ -215,6 +218,22 @@ class _Search:
         if wide[0].shape != wide[1].shape or not all(np.isfinite(w).all() for w in wide) or not wide[0].size:
             return False
         return bool(np.abs(wide[0] - wide[1]).max() <= _NEARLY * np.abs(wide[1]).max())
+
+    def _takes_another_value(self, suspect: Suspect, partners: StructuralPartners) -> bool:
+        """Return True if an operation like its partner takes a wrong value that has no partner: that may be guilty."""
+        here, there = suspect.instruction, suspect.partner
+        if here.opcode != there.opcode or len(here.operands) != len(there.operands):
+            return False
+        time = time_of(suspect.path, suspect.device)
+        site = site_of(suspect.path, here)
+        home = tuple(partners.partner[i] for i in site[:-1])
+        for own, other in zip(here.operands, there.operands, strict=True):
+            value, expected = self.own.value((*site[:-1], own), time), self.known.value((*home, other), time)
+            if own not in partners.partner and value is not UNKNOWN and expected is not UNKNOWN and not (
+                    own.shape.compatible(other.shape) and all(
+                        are_near_numbers(a, b) for a, b in leaf_pairs(own.shape, value, expected))):
+                return True
+        return False
 
     @functools.cached_property
     def _changes(self) -> list[ModuleChange]:
@@ -367,6 +386,16 @@ def _are_other_numbers(value: Any, expected: Any) -> bool:
     if one.dtype == other.dtype:
         return one.tobytes() != other.tobytes()
     return not np.array_equal(one.astype(np.complex128), other.astype(np.complex128), equal_nan=True)
+
+
+def _behind_copies(suspect: Suspect, partners: StructuralPartners, module: HloModule) -> Suspect:
+    """Return what a copy hands on in its place, where it is its partner's operation, and the copy alone takes it."""
+    here = suspect.instruction
+    users = module.parents()[here].users()
+    while flow_of(here).forwards and suspect.partner.opcode != here.opcode and (
+            here.operands[0] not in partners.partner or len(users[here.operands[0]]) == 1):
+        here = here.operands[0]
+    return replace(suspect, instruction=here) if here.opcode == suspect.partner.opcode else suspect
 
 
 def _inner(suspect: Suspect, partners: StructuralPartners) -> Suspect:

@@ -136,7 +136,14 @@ class ValueProofs:
             value = InstructionRuns(self.right).run(instruction, operands)
         except HloError:
             return False
-        return not self.left.has_value(partner, time, instruction.shape, value)
+        if self.left.has_value(partner, time, instruction.shape, value):
+            return False
+        # Of operands in another order a value in another order says nothing.
+        expected = self.left.run.value(partner, time)
+        return not instruction.shape.is_array or not _are_rearranged(np.asarray(value), np.asarray(expected)) or all(
+            _holds([self.left.like(leaf) for leaf in flat(here.shape, own)],
+                   [self.left.number(leaf) for leaf in self._leaves(self.left.run, partner, there, time)])
+            for here, own, there in zip(instruction.operands, operands, partner[-1].operands, strict=False))
 
     def exact_values(self, partner: Site) -> Callable[[Site, Time], Any]:
         """Return what gives right values as the left values that are taken by an instruction's partner."""
@@ -149,6 +156,11 @@ class ValueProofs:
             return nested(shape, iter([_exact(leaf, self.left.like(leaf), exact) for leaf in flat(shape, own)]))
 
         return value
+
+
+def _are_rearranged(one: Array, other: Array) -> bool:
+    """Return True if two arrays of one type hold the same elements in another order."""
+    return one.dtype == other.dtype and np.sort(one, axis=None).tobytes() == np.sort(other, axis=None).tobytes()
 
 
 def _holds(have: Sequence[frozenset[int]], want: Sequence[int]) -> bool:

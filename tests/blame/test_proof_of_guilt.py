@@ -288,3 +288,88 @@ def test_isolate_and_compare_say_the_same_where_nothing_is_named(tmp_path: pathl
     assert "no arguments show a difference" in told and "none (vacuous)" in told
     assert main(["isolate", str(before), str(after), "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["verdict"] == "none"
+
+
+NOT_REVERSED = ("""ENTRY e { x = f32[6] parameter(0)
+  o = f32[6] abs(x)
+  n = f32[6] negate(o)
+  w = f32[6] reverse(x), dimensions={0}
+  m = f32[6] negate(w)
+  b = s32[6] bitcast-convert(m)
+  ROOT t = (s32[6], f32[6]) tuple(b, n) }
+""", """HloModule m, is_scheduled=true
+f { p = f32[6] parameter(0)
+  w = f32[6] copy(p)
+  m = f32[6] negate(w)
+  ROOT c = s32[6] bitcast-convert(m) }
+g { p = f32[6] parameter(0)
+  o = f32[6] abs(p)
+  ROOT n = f32[6] negate(o) }
+ENTRY e { x = f32[6] parameter(0)
+  b = s32[6] fusion(x), kind=kLoop, calls=f
+  n = f32[6] fusion(x), kind=kLoop, calls=g
+  ROOT t = (s32[6], f32[6]) tuple(b, n) }
+""")
+TWO_COUNTERS = """c { s = (s32[], s32[], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT l = pred[] compare(i, n), direction=LT }
+k { i = s32[] parameter(0)
+  j = s32[] parameter(1)
+  one = s32[] constant(1)
+  a = s32[] add(i, one)
+  b = s32[] add(j, one)
+  ROOT t = (s32[], s32[]) tuple(a, b) }
+b { s = (s32[], s32[], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  j = s32[] get-tuple-element(s), index=1
+  x = f32[4] get-tuple-element(s), index=2
+  r = (s32[], s32[]) call(i, j), to_apply=k
+  i2 = s32[] get-tuple-element(r), index=0
+  j2 = s32[] get-tuple-element(r), index=1
+  f = f32[] convert(i2)
+  w = f32[4] broadcast(f), dimensions={}
+  y = f32[4] multiply(x, w)
+  ROOT t = (s32[], s32[], f32[4]) tuple(j2, i2, y) }
+ENTRY e { x = f32[4] parameter(0)
+  z = s32[] constant(0)
+  s = (s32[], s32[], f32[4]) tuple(z, z, x)
+  w = (s32[], s32[], f32[4]) while(s), condition=c, body=b
+  ROOT y = f32[4] get-tuple-element(w), index=2 }
+"""
+
+
+@pytest.mark.parametrize(("left", "right", "guilty"), [
+    (*NOT_REVERSED, "w"),
+    (TWO_COUNTERS, TWO_COUNTERS.replace("a = s32[] add(i, one)", "a = s32[] copy(i)").replace(
+        "b = s32[] add(j, one)", "b = s32[] add(j, one)\n  d = s32[] add(one, i)"), "a")])
+def test_what_takes_a_wrong_value_without_a_partner_is_innocent(left: str, right: str, guilty: str) -> None:
+    """The operand has the elements of the wanted one in another order, or its partner is another one's."""
+    one, other = Program(hlotool.parse(left)), Program(hlotool.parse(right))
+    found = blame_pair(one, other, [[np.float32([3, 1, 4, 1.5, 9, 2.5])[:one.parameters[0].dims[0]]]])
+    assert found is not None
+    assert found.place is None or found.place.instruction.name == guilty, found.place
+
+
+def test_a_copied_constant_is_named_and_not_its_copy() -> None:
+    """The constant has the number of another one of the first module, with which it is paired."""
+    left = """ENTRY e { x = s32[4] parameter(0)
+  k = s32[] constant(1)
+  u = s32[4] broadcast(k), dimensions={}
+  z = s32[] constant(0)
+  w = s32[4] broadcast(z), dimensions={}
+  s = s32[4] add(x, w)
+  v = s32[4] subtract(s, u)
+  ROOT t = (s32[4], s32[]) tuple(v, z) }
+"""
+    right = """ENTRY e { x = s32[4] parameter(0)
+  u = s32[4] constant({1, 1, 1, 1})
+  o = s32[] constant(1)
+  c = s32[] copy(o)
+  w = s32[4] broadcast(c), dimensions={}
+  s = s32[4] add(x, w)
+  v = s32[4] subtract(s, u)
+  ROOT t = (s32[4], s32[]) tuple(v, c) }
+"""
+    found = blame_pair(Program(hlotool.parse(left)), Program(hlotool.parse(right)), [[np.int32([1, 2, 3, 4])]])
+    assert found is not None and found.place is not None and found.place.instruction.name == "o"
