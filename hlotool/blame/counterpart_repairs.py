@@ -18,7 +18,8 @@ from hlotool.blame.innocence import Innocence
 from hlotool.blame.number_repairs import constant_behind
 from hlotool.blame.parts_run import PartsRun
 from hlotool.blame.small_edits import SmallEdit, edit_of, is_legal
-from hlotool.ir import HloComputation, HloInstruction, post_order
+from hlotool.ir import Attributes, HloComputation, HloInstruction, Literal, post_order
+from hlotool.ir.arrays import np
 from hlotool.ops import OPS, flow_of, is_a
 from hlotool.passes.equality import op_name
 
@@ -81,7 +82,10 @@ class CounterpartRepairs:
         yield from made
 
     def _constants(self, own: HloInstruction, wholes: Sequence[HloInstruction]) -> Iterator[SmallEdit]:
-        """Yield edits of constants to which an instruction does what no counterpart does to its own."""
+        """Yield edits of constants to which an instruction does what no counterpart does to its own.
+
+        And of what takes such a constant, if others take it as well: it may have to take another one.
+        """
         for n, operand in enumerate(own.operands):
             held = constant_behind(operand)
             others = [constant_behind(w.operands[n]) for w in wholes if len(w.operands) == len(own.operands)]
@@ -90,6 +94,18 @@ class CounterpartRepairs:
             for other in dict.fromkeys(o for o in others if o is not None):
                 if other.shape.without_layout() is held.shape.without_layout():
                     yield edit_of(held, attributes=held.attributes | {"literal": other.literal})
+                    yield from self._takes(own, operand, held, other)
+
+    def _takes(self, own: HloInstruction, operand: HloInstruction, held: HloInstruction, wanted: HloInstruction
+               ) -> Iterator[SmallEdit]:
+        """Yield the edit by which what takes a number, that others take as well, has the wanted one instead."""
+        taker = own
+        while operand is not held:
+            taker, operand = operand, operand.operands[0]
+        if len(taker.operands) == 1 and not held.shape.dims and len(self.run.users.get(held, ())) > 1:
+            made = np.full(taker.shape.dims, wanted.literal.array).astype(taker.shape.dtype.numpy)
+            yield edit_of(taker, opcode="constant", operands=(),
+                          attributes=Attributes({"literal": Literal(taker.shape, made)}))
 
     def _is_one_number(self, one: HloInstruction, other: HloInstruction) -> bool:
         return self.innocence.is_one_value(one.literal, other.literal)

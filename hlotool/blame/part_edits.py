@@ -85,7 +85,9 @@ def _edits(small: SmallEdits, instruction: HloInstruction, sizes: list[int]) -> 
     near = [o for o in _near(int(held), sizes) if fits(kind, o)] if instruction.shape.dtype.is_integral else []
     theirs = [c.literal.array for c in small.first.instructions() if c.opcode == "constant" and c.shape.is_array
               and not c.shape.dims and c.shape.element_type is instruction.shape.element_type]
-    for other in (*near, *theirs, *_neutral(kind)):
+    neutral = _neutral(kind)
+    # One that fills up is another one's only if the whole program has that: else another fold would explain as much.
+    for other in (*near, *theirs, *(neutral if held not in neutral else ())):
         made = Literal(instruction.shape, np.asarray(other, kind))
         if made.array.tobytes() != held.tobytes():
             yield edit_of(instruction, attributes=instruction.attributes | {"literal": made})

@@ -138,12 +138,16 @@ class ValueProofs:
             return False
         if self.left.has_value(partner, time, instruction.shape, value):
             return False
-        # Of operands in another order a value in another order says nothing.
         expected = self.left.run.value(partner, time)
-        return not instruction.shape.is_array or not _are_rearranged(np.asarray(value), np.asarray(expected)) or all(
-            _holds([self.left.like(leaf) for leaf in flat(here.shape, own)],
-                   [self.left.number(leaf) for leaf in self._leaves(self.left.run, partner, there, time)])
-            for here, own, there in zip(instruction.operands, operands, partner[-1].operands, strict=False))
+        if not instruction.shape.is_array or not _are_rearranged(np.asarray(value), np.asarray(expected)):
+            return True
+        # Of operands in another order a value in another order says nothing. The right value itself is in none.
+        own = [[self.left.like(leaf) for leaf in flat(o.shape, held)]
+               for o, held in zip(instruction.operands, operands, strict=True)]
+        want = [[self.left.number(leaf) for leaf in self._leaves(self.left.run, partner, o, time)]
+                for o in partner[-1].operands]
+        return any(_holds(have, [self.left.number(expected)]) for have in own) or all(
+            _holds(have, w) for have, w in zip(own, want, strict=False))
 
     def exact_values(self, partner: Site) -> Callable[[Site, Time], Any]:
         """Return what gives right values as the left values that are taken by an instruction's partner."""

@@ -373,3 +373,16 @@ def test_a_copied_constant_is_named_and_not_its_copy() -> None:
 """
     found = blame_pair(Program(hlotool.parse(left)), Program(hlotool.parse(right)), [[np.int32([1, 2, 3, 4])]])
     assert found is not None and found.place is not None and found.place.instruction.name == "o"
+
+
+def test_a_transposition_that_is_too_much_is_named() -> None:
+    """It has the elements of the right value in another order, and takes the right value itself."""
+    left = """ENTRY e { x = f32[3,3] parameter(0)
+  w = f32[3,3] parameter(1)
+  a = f32[3,3] tanh(x)
+  ROOT d = f32[3,3] dot(a, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+"""
+    right = left.replace("dot(a,", "dot(t,").replace("  ROOT d", "  t = f32[3,3] transpose(a), dimensions={1,0}\n  ROOT d")
+    given = [np.float32([[1, 2, 3], [4, 5, 6], [7, 8, 9.5]]) / 8, np.float32([[1, 0, 2], [0, 3, 1], [5, 1, 0]])]
+    found = blame_pair(Program(hlotool.parse(left)), Program(hlotool.parse(right)), [given])
+    assert found is not None and found.place is not None and found.place.instruction.name in ("t", "d"), found

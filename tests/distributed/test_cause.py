@@ -420,3 +420,57 @@ ENTRY e_spmd { x = f32[2] parameter(0)
     found = hlotool.isolate(whole, part)
     assert found.place is None and found.parts is not None, found.diagnostics[0]
     assert "both" in {p.instruction.name for p in found.parts.remaining}, found.diagnostics[0]
+
+
+def test_a_constant_that_others_take_is_not_named_for_the_one_that_takes_it_wrongly() -> None:
+    """The product is zero whatever it begins with, so that another number in the place of `one` mends the results."""
+    whole = """HloModule f, num_partitions=2
+fold { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT s = f32[] multiply(p, q) }
+ENTRY e { x = f32[4] parameter(0), sharding={devices=[2]<=[2]}
+  two = f32[] constant(2)
+  twos = f32[4] broadcast(two), dimensions={}, metadata={op_name="twos"}
+  y = f32[4] multiply(x, twos), metadata={op_name="mul"}
+  none = f32[4] subtract(x, x), metadata={op_name="none"}
+  one = f32[] constant(1)
+  r = f32[] reduce(none, one), dimensions={0}, to_apply=fold, metadata={op_name="product"}
+  ROOT t = (f32[4], f32[]) tuple(y, r), sharding={{devices=[2]<=[2]}, {replicated}}
+}
+"""
+    part = """HloModule f, num_partitions=2
+fold { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT s = f32[] multiply(p, q) }
+ENTRY e_spmd { x = f32[2] parameter(0)
+  one = f32[] constant(1)
+  twos = f32[2] broadcast(one), dimensions={}, metadata={op_name="twos"}
+  y = f32[2] multiply(x, twos), metadata={op_name="mul"}
+  none = f32[2] subtract(x, x), metadata={op_name="none"}
+  own = f32[] reduce(none, one), dimensions={0}, to_apply=fold, metadata={op_name="product"}
+  r = f32[] all-reduce(own), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=fold
+  ROOT t = (f32[2], f32[]) tuple(y, r)
+}
+"""
+    found = hlotool.isolate(whole, part)
+    assert not found.is_clean and (found.place is None or found.place.instruction.name == "twos"), found.place
+
+
+def test_a_wrong_reduction_is_named_though_another_filling_would_do() -> None:
+    whole = """HloModule f, num_partitions=2
+ENTRY e { x = f32[4] parameter(0), sharding={devices=[2]<=[2]}
+  ROOT r = f32[1] slice(x), slice={[0:1]}, metadata={op_name="slice"}, sharding={replicated}
+}
+"""
+    part = """HloModule f, num_partitions=2
+fold { p = f32[] parameter(0)  q = f32[] parameter(1)  ROOT s = f32[] multiply(p, q) }
+ENTRY e_spmd { x = f32[2] parameter(0)
+  n = u32[] partition-id()
+  first = u32[] constant(0), metadata={op_name="slice"}
+  is = pred[] compare(n, first), direction=EQ, metadata={op_name="slice"}
+  mask = pred[1] broadcast(is), dimensions={}, metadata={op_name="slice"}
+  own = f32[1] slice(x), slice={[0:1]}, metadata={op_name="slice"}
+  zero = f32[] constant(0), metadata={op_name="slice"}
+  zeros = f32[1] broadcast(zero), dimensions={}, metadata={op_name="slice"}
+  held = f32[1] select(mask, own, zeros), metadata={op_name="slice"}
+  ROOT r = f32[1] all-reduce(held), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=fold
+}
+"""
+    found = hlotool.isolate(whole, part)
+    assert found.place is not None and found.place.instruction.name == "r", found.diagnostics[0]
