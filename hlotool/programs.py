@@ -15,6 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
+#: libraries whose threads may still run as C++ destroys what they belong to, which aborts the process
+_WITH_THREADS = frozenset({"pyarrow", "duckdb"})
+
 
 def hlotool() -> int:
     """Run `hlotool` with the arguments of the process; return the exit code."""
@@ -63,7 +66,22 @@ def _ended(code: int) -> int:
     exec("")
     if hasattr(gc, "freeze"):  # PyPy has none
         gc.freeze()
+    if not _WITH_THREADS.isdisjoint(sys.modules):
+        _end_without_destructors(code)
     return code
+
+
+def _end_without_destructors(code: int) -> None:
+    """End the process as Python ends, but for what C++ destroys then."""
+    import atexit
+
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:  # noqa: SIM105 - contextlib takes time to import
+            stream.flush()
+        except (OSError, ValueError):  # nobody reads it
+            pass
+    os._exit(code)
 
 
 def _heed_interrupts() -> None:

@@ -382,7 +382,8 @@ def test_a_transposition_that_is_too_much_is_named() -> None:
   a = f32[3,3] tanh(x)
   ROOT d = f32[3,3] dot(a, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
 """
-    right = left.replace("dot(a,", "dot(t,").replace("  ROOT d", "  t = f32[3,3] transpose(a), dimensions={1,0}\n  ROOT d")
+    right = left.replace("dot(a,", "dot(t,").replace(
+        "  ROOT d", "  t = f32[3,3] transpose(a), dimensions={1,0}\n  ROOT d")
     given = [np.float32([[1, 2, 3], [4, 5, 6], [7, 8, 9.5]]) / 8, np.float32([[1, 0, 2], [0, 3, 1], [5, 1, 0]])]
     found = blame_pair(Program(hlotool.parse(left)), Program(hlotool.parse(right)), [given])
     assert found is not None and found.place is not None and found.place.instruction.name in ("t", "d"), found
