@@ -432,14 +432,13 @@ class OperationBuilder(ValueBuilder):
         for labels, side, first, second in zip(children, ("input", "kernel", "output"), "bib", "fof", strict=True):
             places = {label: place for place, label in enumerate(labels)}
             names = {"b": "batch", "f": "feature", "i": "input_feature", "o": "output_feature"}
-            digits = sorted(int(label) for label in labels if label.isdigit())
-            if len(places) != len(labels) or first not in places or second not in places \
-                    or digits != list(range(len(digits))) or len(digits) != len(labels) - 2:
+            numbers = [str(n) for n in range(len(labels) - 2)]
+            if sorted(labels) != sorted((first, second, *numbers)):
                 raise TextError(BAD_TYPE, f"the {side} dimensions are not {first}, {second} and the numbers from 0, "
                                 "each once", start, end)
             found += [(f"{side}_{names[first]}_dimension", places[first]),
                       (f"{side}_{names[second]}_dimension", places[second]),
-                      (f"{side}_spatial_dimensions", tuple(places[str(d)] for d in digits))]
+                      (f"{side}_spatial_dimensions", tuple(places[n] for n in numbers))]
         return mlir.DialectAttribute("stablehlo", "conv", tuple(found))
 
     def convolution_dimensions(self, children: list[Any], start: int, end: int) -> None:

@@ -28,7 +28,7 @@ from hlotool.cli.parsers import parser_of
 
 #: commands that serve until somebody ends them, write the manual, or run other programs for as long as they are told to
 _LEFT_OUT = frozenset({"conform", "docs", "fuzz", "lsp", "mcp"})
-#: options of that kind, and one that would hold for every input behind it
+#: options of that kind, and one that would hold for every input behind it; `folds --prove` takes minutes
 _OPTIONS_LEFT_OUT = frozenset({"--watch", "--memory-limit", "--command", "--open", "--serve", "--help", "-h",
                                "--scheduler"})
 
@@ -115,7 +115,8 @@ class Commands:
 
     def check(self, data: bytes) -> str:
         given = data.decode(errors="surrogateescape").split("\n")
-        if given[0] not in COMMANDS or given[0] in _LEFT_OUT or any(
+        is_long = given[0] == "folds" and any(word.startswith("--p") for word in given)
+        if given[0] not in COMMANDS or given[0] in _LEFT_OUT or is_long or any(
                 word.partition("=")[0] in _OPTIONS_LEFT_OUT for word in given):
             return "left out"
         has_limit = any("--time-limit" in action.option_strings for action in _actions(given[0]))

@@ -144,6 +144,8 @@ WRONG = {
     "%0 = stablehlo.abs %a : tensor<4xf32> loc(#nowhere)": ("P206", 4, 45),
     "%0 = stablehlo.convolution(%a, %a) dim_numbers = [b, b, f]x[0, i, o]->[b, 0, f], window = {} : "
     "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>": ("P210", 4, 52),
+    "%0 = stablehlo.convolution(%a, %a) dim_numbers = [b, 00, f]x[0, i, o]->[b, 0, f], window = {} : "
+    "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>": ("P210", 4, 52),
     "%0 = stablehlo.reduce(%a init: %a) applies stablehlo.divide across dimensions = [0] : (tensor<4xf32>, "
     "tensor<4xf32>) -> tensor<f32>": ("P201", 4, 46),
     '"x.y"()[^nowhere] : () -> ()': ("P206", 4, 10),
