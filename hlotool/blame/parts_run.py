@@ -38,7 +38,7 @@ Values: TypeAlias = Mapping[Key, Sequence[Array]]
 
 
 @dataclass
-class _Known:
+class _Arguments:
     """Arguments of all devices, what judges the results of the program on them, and the values of its entry."""
 
     given: list[list[Array]]
@@ -157,21 +157,21 @@ class PartsRun:
         return clone_module(self.partition.part.module, copies=copies), copies
 
     @functools.cached_property
-    def _known(self) -> _Known:
-        return _Known(self.given, self.evidence, {i: row for (path, i), row in self.parts.items() if not path})
+    def _known(self) -> _Arguments:
+        return _Arguments(self.given, self.evidence, {i: row for (path, i), row in self.parts.items() if not path})
 
     @functools.cached_property
-    def _fresh(self) -> list[_Known]:
+    def _fresh(self) -> list[_Arguments]:
         """Fresh arguments, cut into parts, with the values of the entry's instructions on them."""
-        found: list[_Known] = []
+        found: list[_Arguments] = []
         for fresh in itertools.islice(fresh_sets(self.partition.whole, self.partition.whole, [self.row]), _FRESH):
-            known = _Known(self.partition.given(fresh.arguments[0]), fresh.evidence, {})
+            known = _Arguments(self.partition.given(fresh.arguments[0]), fresh.evidence, {})
             with contextlib.suppress(HloError, OutOfTime):
                 evaluate_program(self.partition.part, known.given, known.see)
                 found.append(known)
         return found
 
-    def _runs_right(self, changed: Sequence[HloInstruction], known: _Known,
+    def _runs_right(self, changed: Sequence[HloInstruction], known: _Arguments,
                     put: Mapping[HloInstruction, Sequence[Array]] = MappingProxyType({})) -> bool:
         """Return True if all results are right where instructions are edited, or of the entry have other values.
 

@@ -27,7 +27,7 @@ _DELIMITED = 2
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a file holds: the message of a module, and the literals of a run of it where it records one."""
+    """The message of a module, and the literals of a run of it where a file records one."""
 
     module: Any
     #: True for a message that records a run
