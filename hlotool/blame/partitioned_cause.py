@@ -355,7 +355,8 @@ class _Search:
             if is_other or len(self.run.users[at]) == 1:
                 return (key[0], at), f"it holds {held} of the whole program; the value needs those of {wanted.name}"
             at = next((u for u in (key[1], operand[1]) if at in u.operands), operand[1])
-        while len(at.operands) == 1 and flow_of(at).repeats and op_name(at) and op_name(at) == op_name(at.operands[0]):
+        while len(at.operands) == 1 and flow_of(at).repeats and op_name(at) and op_name(at) == op_name(at.operands[0]) \
+                and len(self.run.users[at.operands[0]]) == 1:  # what others take as well is what they need
             at = at.operands[0]
         return (key[0], at), (f"it holds the tiles of {held} of the whole program; {key[1].name} needs those of "
                               f"{wanted.name}")
