@@ -220,9 +220,10 @@ class _Search:
         return bool(np.abs(wide[0] - wide[1]).max() <= _NEARLY * np.abs(wide[1]).max())
 
     def _takes_another_value(self, suspect: Suspect, partners: StructuralPartners) -> bool:
-        """Return True if an operation like its partner takes a wrong value that has no partner: that may be guilty."""
-        here, there = suspect.instruction, suspect.partner
-        if here.opcode != there.opcode or len(here.operands) != len(there.operands):
+        """Return True if a tuple or a copy takes a wrong value that has no partner: that may be guilty."""
+        here, there, flow = suspect.instruction, suspect.partner, flow_of(suspect.instruction)
+        if not (flow.packs or flow.forwards) or here.opcode != there.opcode or \
+                len(here.operands) != len(there.operands):
             return False
         time = time_of(suspect.path, suspect.device)
         site = site_of(suspect.path, here)

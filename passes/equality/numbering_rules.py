@@ -45,6 +45,7 @@ SIMPLIFICATIONS = {
 #: differences that frontends' converters make and that change bits, by name
 CONVERSIONS = {
     "zero-sums": "adding zero to floats, which turns -0 into 0 and leaves all else as it is",
+    "factors": "the order of complex factors, on which the last digit of a product may depend",
     "rounded": "logarithms, powers and the like of constants: whoever carries them out rounds their last digits",
 }
 
@@ -604,8 +605,18 @@ def terms_in_any_order(form: Numbering, node: Node) -> Node | None:
 @rule("operand-order", flag="commutative", keeps_nans=False)
 def operands_in_order(form: Numbering, node: Node) -> Node | None:
     """Order two operands by number."""
-    is_swapped = len(node.operands) == 2 and node.operands[0] > node.operands[1] and (
-        node.shapes[0].is_array and OPS[node.opcode].commutes(node.shapes[0].dtype))
+    is_exact = node.shapes[0].is_array and OPS[node.opcode].commutes(node.shapes[0].dtype)
+    return _two_in_order(node) if is_exact else None
+
+
+@rule("factors", "multiply", keeps="values", keeps_nans=False)
+def factors_in_order(form: Numbering, node: Node) -> Node | None:
+    """Order two complex factors by number."""
+    return _two_in_order(node)
+
+
+def _two_in_order(node: Node) -> Node | None:
+    is_swapped = len(node.operands) == 2 and node.operands[0] > node.operands[1]
     return node.with_operands(*reversed(node.operands)) if is_swapped else None
 
 

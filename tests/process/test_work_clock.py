@@ -59,14 +59,20 @@ def test_the_clock_goes_on_while_nothing_is_done() -> None:
     assert work_time() - before > 0.29
 
 
+def share_counted(work: Callable[[], object]) -> float:
+    """Return how much of the time that work takes is counted. Of several attempts one may get an idle processor."""
+    begun, before = time.monotonic(), work_time()
+    work()
+    return (work_time() - before) / (time.monotonic() - begun)
+
+
 @can_tell
 def test_the_clock_stops_while_others_have_the_processor() -> None:
     with busy_processor():
-        begun, before = time.monotonic(), work_time()
+        assert any(share_counted(lambda: work_for(0.3)) < 0.6 for _ in range(5))
+        before = work_time()
         work_for(0.3)
-        taken, counted = time.monotonic() - begun, work_time() - before
-    assert counted < 0.6 * taken
-    assert counted > 0.25
+        assert work_time() - before > 0.25
 
 
 @can_tell
@@ -76,10 +82,8 @@ def test_a_child_that_gets_no_processor_has_not_used_up_its_time() -> None:
     try:
         with busy_processor():
             assert child.ask("operator:add", 1, 2, timeout=60) == 3
-            begun, before = time.monotonic(), work_time()
-            child.ask("builtins:exec", WORK.format(0.3), timeout=0.9)
-            taken, counted = time.monotonic() - begun, work_time() - before
-            assert counted < 0.6 * taken
+            assert any(share_counted(lambda: child.ask("builtins:exec", WORK.format(0.3), timeout=0.9)) < 0.6
+                       for _ in range(5))
             with pytest.raises(TimedOut):
                 child.ask("builtins:exec", WORK.format(600), timeout=0.2)
             with pytest.raises(TimedOut):
