@@ -344,7 +344,9 @@ class _Search:
     def _instead(self, key: Key, operand: Key, wanted: HloInstruction) -> tuple[Key, str] | None:
         """Return what is guilty of an operand that is another value of the whole program than the wanted one."""
         held = self.values.held(operand)[0].name
-        if operand[1].opcode == "parameter" or self.partners.get(operand[1]) in self.values.held(operand):
+        is_right_for_others = any(u in self.right for u in self.run.users[operand[1]] if u is not key[1])
+        if operand[1].opcode == "parameter" or is_right_for_others or \
+                self.partners.get(operand[1]) in self.values.held(operand):
             return key, f"it takes the tiles of {held} of the whole program; the value needs those of {wanted.name}"
         at, theirs = operand[1], wanted
         while at.opcode == theirs.opcode and at.opcode in ELEMENTWISE and len(at.operands) == len(theirs.operands) == 1:

@@ -33,12 +33,14 @@ def test_true_pairs_agree(name: str, folder: pathlib.Path) -> None:
         assert hlotool.compare(lowered, optimized, time_budget=2.0).verdict == "agree"
 
 
-def test_a_copy_that_others_take_is_not_named_for_the_one_that_takes_it_wrongly(folder: pathlib.Path) -> None:
+@pytest.mark.parametrize("is_root", [False, True])
+def test_a_copy_that_others_take_is_not_named_for_what_takes_it_wrongly(folder: pathlib.Path, is_root: bool) -> None:
     whole, part = (hlotool.read(folder / f"partly_manual.d2t4.{kind}.hlo") for kind in ("whole", "part"))
     taker = part.entry.root.operands[0]
     [call] = [i for i in part.entry.instructions if i.opcode == "call"]
     if taker.opcode != "copy" or not call.operands[1].shape.compatible(taker.shape):
         pytest.skip("this partitioner writes no copy of what the region gives")
-    taker.operands = (call.operands[1],)
+    taker = part.entry.root if is_root else taker
+    taker.operands = (call.operands[1], *taker.operands[1:])
     found = hlotool.isolate(whole, hlotool.parse(str(part)))
     assert found.place is None or found.place.instruction.name == taker.name, found.diagnostics[0]
