@@ -74,13 +74,12 @@ def _ended(code: int) -> int:
 def _end_without_destructors(code: int) -> None:
     """End the process as Python ends, but for what C++ destroys then."""
     import atexit
+    import contextlib
 
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        try:  # noqa: SIM105 - contextlib takes time to import
+        with contextlib.suppress(OSError, ValueError):  # what a command printed was flushed when it ended
             stream.flush()
-        except (OSError, ValueError):  # nobody reads it
-            pass
     os._exit(code)
 
 

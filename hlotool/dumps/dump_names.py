@@ -57,8 +57,8 @@ _OTHERS: Mapping[str, str] = {
     **dict.fromkeys((".ttir", ".ttgir"), "Triton's IR"), "cpu_executable": "object files", "mlir-passes": "logs",
     **dict.fromkeys(("pre-optimization.mlir", "post-optimization.mlir"), "MLIR of kernels"),
 }
-#: names of the files that PJRT writes into a folder for each program
-_OF_A_PROGRAM: Mapping[str, str] = dict.fromkeys(("compile_options.pb", "topology.pb"), "options")
+#: such files that PJRT writes into a folder for each program, without the number of the module
+_OF_A_PROGRAM = frozenset({"compile_options.pb", "topology.pb"})
 #: endings of such files -> kind
 _OTHER_ENDINGS: Mapping[str, str] = {
     ".ll": "LLVM IR", ".bc": "LLVM IR", ".o": "object files", ".so": "object files", ".bin": "other files",
@@ -193,17 +193,18 @@ def other_kind(filename: str, is_in_dump: bool = False) -> str:
     """Return the kind of a file of a dump folder that holds no module; "" for one that may hold one.
 
     Texts are known by words in their names if these have the number of a module, or are in a folder of dumps
-    (`is_in_dump`); other files by their endings, or by the whole name.
+    (`is_in_dump`); other files by their endings.
 
     >>> other_kind("module_0001.jit_f.cpu_after_optimizations-buffer-assignment.txt")
     'buffer assignment'
     """
     name = os.path.basename(filename).removesuffix(".gz")
-    if not name.endswith((".hlo", ".hlo.txt")) and (is_in_dump or _MODULE.search(name)):
+    if not name.endswith((".hlo", ".hlo.txt")) and (
+            is_in_dump or name in _OF_A_PROGRAM or _MODULE.search(name)):
         found = next((kind for word, kind in _OTHERS.items() if word in name), "")
         if found and not _is_stage_of_module(name):
             return found
-    return _OF_A_PROGRAM.get(name) or _OTHER_ENDINGS.get(os.path.splitext(name)[1], "")
+    return _OTHER_ENDINGS.get(os.path.splitext(name)[1], "")
 
 
 def _is_stage_of_module(name: str) -> bool:

@@ -25,7 +25,7 @@ DIRECTIONS: dict[str, Callable[[Any, Any], Any]] = {
 ORDERS = ("TOTAL", "PARTIAL")
 #: comparison types that an element family takes, the default first
 COMPARISON_TYPES = {"pred": ("UNSIGNED",), "unsigned": ("UNSIGNED",), "signed": ("SIGNED",),
-               "float": ("FLOAT", "TOTALORDER"), "complex": ("FLOAT",)}
+                    "float": ("FLOAT", "TOTALORDER"), "complex": ("FLOAT",)}
 
 #: directions of comparisons by the direction of the same comparison with its operands exchanged
 MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "NE"}

@@ -64,10 +64,9 @@ def in_message(filename: str) -> Iterator[None]:
 
 def looks_like_proto(data: bytes) -> bool:
     """Return True if bytes start like a module's message (whole or truncated) rather than like other text."""
-    head = data[:4096]
-    if PROTO_TEXT.match(head.decode("utf-8", "replace")):
+    if PROTO_TEXT.match(data):
         return True
-    if data[:1] != b"\x0a" or not any(b < 9 or 13 < b < 27 for b in head):
+    if data[:1] != b"\x0a" or not any(b < 9 or 13 < b < 27 for b in data[:4096]):
         return False
     try:
         for _ in _fields(data):
@@ -82,8 +81,7 @@ def looks_like_proto(data: bytes) -> bool:
 def held_in(data: bytes, filename: str) -> Held:
     """Return what bytes hold. Raises HloError: R101 for a truncated message, R102 for other bytes, R103 and R104."""
     with in_message(filename):
-        found = PROTO_TEXT.match(data[:4096].decode("utf-8", "replace"))
-        if found is not None:
+        if (found := PROTO_TEXT.match(data)) is not None:
             return _of_text(data, found["first"], filename)
         if (cut := _delimited(data)) is not None:
             return _unoptimized(message_class("UnoptimizedSnapshot").FromString(data[cut[0]:cut[1]]), data[cut[1]:])
@@ -124,9 +122,9 @@ def _literal_that_follows(data: bytes) -> Any:
 
 # Text
 
-def _of_text(text: bytes, first: str, filename: str) -> Held:
+def _of_text(text: bytes, first: bytes | None, filename: str) -> Held:
     """Return what a message in text form holds, whose first field is `first`."""
-    name = {"hlo": "Snapshot", "hlo_module": "UnoptimizedSnapshot"}.get(first, "Module")
+    name = {b"hlo": "Snapshot", b"hlo_module": "UnoptimizedSnapshot"}.get(first or b"", "Module")
     message, notes = _parsed(name, text, filename)
     data = message.SerializeToString()
     if name == "Module":
@@ -141,7 +139,7 @@ def _parsed(name: str, data: bytes, filename: str) -> tuple[Any, tuple[str, ...]
     from google.protobuf import text_format
 
     try:
-        text = data.decode()
+        text = data.decode("utf-8-sig")
         try:
             return text_format.Parse(text, message_class(name, True)()), ()
         except text_format.ParseError as error:

@@ -52,8 +52,8 @@ _COMMENT = deferred(lambda: ANY_COMMENT)
 _MLIR = deferred(lambda: r"^[ \t]*+(?:(?:\"?builtin\.)?module|(?:func\.)?func)\b"
                    r"|(?<![/\w])(?<!=[\"'])\bstablehlo\.\w|#loc\d*+ = loc", re.M)
 #: how protobuf's text form of a module's message begins, and the first field
-PROTO_TEXT = deferred(lambda: r"(?:\s|#[^\n]*+\n)*+(?:(?P<first>hlo|hlo_module)\s*+:?\s*+[{<]\s*+\w++\s*+[:{<]"
-                      r"|(?:name|entry_computation_name)\s*+:\s*+[\"'])")
+PROTO_TEXT = deferred(lambda: rb"(?:\xef\xbb\xbf)?(?:\s|#[^\n]*+\n)*+(?:(?P<first>hlo|hlo_module)\s*+:?\s*+[{<]\s*+"
+                      rb"\w++\s*+[:{<]|(?:name|entry_computation_name)\s*+:\s*+[\"'])")
 
 
 @lazy_dataclass(frozen=True, slots=True)
@@ -154,12 +154,10 @@ def inputs_of(data: bytes, filename: str) -> list[Input]:
     data = _serialized_export(data) or data
     if data.startswith(BYTECODE_MAGIC):
         return [Input(filename, "bytecode", data=data)]
-    if _is_binary(data):
+    if _is_binary(data) or PROTO_TEXT.match(data):
         return [Input(filename, "proto", data=data)]
     # Bytes that are not UTF-8 come back as they were when the text is written the same way.
     text = with_line_feeds(data.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
-    if PROTO_TEXT.match(text):
-        return [Input(filename, "proto", data=data)]
     if is_mlir(text):
         return [Input(filename, "mlir", Source(part.text, filename, part.first_line))
                 for part in split_programs(text, filename)]

@@ -174,3 +174,9 @@ def test_fields_that_are_left_out_are_noted() -> None:
 def test_hlo_whose_computations_have_names_of_fields_is_hlo() -> None:
     for name in ("hlo", "hlo_module", "name"):
         assert hlotool.read(f"{name} {{ ROOT name = f32[] constant(1) }}\n").entry.root.name == "name"
+
+
+def test_text_behind_a_mark_of_its_encoding_and_a_long_comment_is_a_message() -> None:
+    data = message_of(TEXT)
+    text = b"\xef\xbb\xbf" + b"# what another tool wrote here\n" * 300 + in_text("Module", data).encode()
+    assert looks_like_proto(text) and str(hlotool.read(text)) == str(read_proto(data))

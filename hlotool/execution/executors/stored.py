@@ -49,8 +49,8 @@ class Stored(Executor):
         if not path.is_file():
             return None
         with open_regular(path) as stream:
-            head = stream.read(2)
-        if head[:1] not in (b"\n", b"h") and head != b"\x1f\x8b":
+            head = stream.read(4096)
+        if not head.startswith(b"\x1f\x8b") and not looks_like_proto(head):
             return None
         data = uncompressed(bytes_of(path), self.argument)
         if not looks_like_proto(data):
